@@ -303,14 +303,45 @@ fn a_file_of_several_eras_is_read_as_eras() {
     assert!(history(&[&together.path()]).err.contains("it is era 2, and so is"));
 }
 
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, content).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// A file that is left out is not verified, so whoever named the folder must hear of it.
+#[test]
+fn what_a_folder_holds_and_is_not_read_is_said() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let round = |number: usize| format!("{}\n", bundle["beacons"][number]);
+    folder.file("chain.json", "{}");
+    folder.file("rounds-1.jsonl", round(0));
+    let path = folder.path("");
+    let run = || history(&[&"--chain", &"quicknet", &path]);
+    assert!(!run().exits(0).err.contains("not read"), "a description of a chain is no input");
+    folder.file("X.ERA", "");
+    folder.file("rounds-2.json", round(1));
+    fs::create_dir(folder.path("older")).unwrap();
+    run().exits(0).says(": not read: 2 files (first: X.ERA), 1 folder (first: older)\n");
+    // A file that is given by its name is read, and one that is packed is refused like one that is given.
+    let second = folder.path("rounds-2.json");
+    let ran = history(&[&"--chain", &"quicknet", &path, &second]).says(": not read: 1 file (first: X.ERA), ");
+    assert!(ran.err.contains("2 claims: 2 valid"), "{}", ran.err);
+    folder.file("rounds-3.jsonl.gz", gzip(round(2).as_bytes()));
+    run().exits(2).says("rounds-3.jsonl.gz: found a file packed with gzip, expected the file itself");
+    let into = folder.path("run");
+    let plan = ["history", "plan", "--into", &into, "--chain", "quicknet", &path];
+    command("quorate").args(plan).ran().exits(2).says("rounds-3.jsonl.gz: found a file packed with gzip");
+}
+
 #[test]
 fn a_packed_era_is_told_what_to_do() {
     let Some(chain) = folder("deneb") else { return };
     let folder = TempDir::new().unwrap();
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut gzip, &fs::read(era(&chain, 0)).unwrap()).unwrap();
     let path = folder.path().join("minimal-00000.era.gz");
-    fs::write(&path, gzip.finish().unwrap()).unwrap();
+    fs::write(&path, gzip(&fs::read(era(&chain, 0)).unwrap())).unwrap();
     let ran = history(&[&path]);
     assert_eq!(ran.code, 2);
     assert!(
@@ -364,7 +395,40 @@ fn a_chain_info_alone_is_told_what_to_do() {
         .refused("rounds.jsonl: element [0]: nothing says which chain")
         .says("takes --chain FILE");
     history(&[&"--chain", &info, &rounds]).exits(0).says("1 claim: valid");
-    history(&[&info]).refused("found no block and no round to verify; give ");
+    history(&[&info]).refused("info.json: found no claim, expected at least one; check what wrote this input");
+}
+
+/// What has no round is not verified, whatever the others have.
+#[test]
+fn an_input_without_a_claim_is_named_by_history() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let first = folder.file("rounds-1.json", bundle["beacons"][0].to_string());
+    for (name, empty) in
+        [("rounds-2.json", r#"{"beacons": []}"#.to_owned()), ("rounds-3.json", bundle["chain_info"].to_string())]
+    {
+        let empty = folder.file(name, empty);
+        let ran = history(&[&"--json", &"--chain", &"quicknet", &first, &empty]);
+        let ran = ran.refused(&format!("{empty}: found no claim, expected at least one"));
+        let summary = &ran.objects()[0];
+        assert_eq!((&summary["valid"], &summary["errors"][0]["file"]), (&1.into(), &empty.into()));
+    }
+    history(&[&"--chain", &"quicknet", &first]).exits(0);
+}
+
+/// As docs/history.md writes a whole chain: a chain info that names no scheme, then rounds.
+#[test]
+fn the_file_of_the_guide_is_verified() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-default.json"));
+    let mut bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let info = bundle["chain_info"].as_object_mut().unwrap();
+    info.remove("schemeID").unwrap();
+    let rounds = folder.file("rounds.jsonl", format!("{}\n{}\n", bundle["chain_info"], bundle["beacons"][0]));
+    history(&[&rounds]).exits(0).says("1 claim: valid");
+    history(&[&"--chain", &"default", &rounds]).exits(0).says("1 claim: valid");
+    command("quorate").args(["verify", &rounds]).ran().exits(0).says("1 claim: valid");
 }
 
 #[test]

@@ -142,6 +142,40 @@ fn ids_that_are_no_text_and_no_word_are_listed_as_written() {
     }
 }
 
+/// A command that failed may have written it. The other file has claims.
+#[test]
+fn a_file_of_blank_lines_is_no_success() {
+    let folder = claims(1, 2);
+    for blank in ["", "\n", "\u{feff}", "\u{feff}\r\n \n"] {
+        fs::write(folder.path().join("inputs/blank.jsonl"), blank).unwrap();
+        history(&[&"plan", &"--suite", &"eth2", &"--into", &folder.path().join("run"), &folder.path().join("inputs")])
+            .refused("blank.jsonl: found no claim, expected at least one; check what wrote this file");
+    }
+}
+
+/// The plan does not read rounds, so the shard of a file without any fails.
+#[test]
+fn a_file_without_rounds_is_no_success() {
+    let folder = TempDir::new().unwrap();
+    let (lines, info) = rounds(2);
+    let (given, run) = (folder.path().join("info.json"), folder.path().join("run"));
+    fs::write(&given, &info).unwrap();
+    let inputs = [("1.jsonl", lines.concat()), ("2.json", r#"{"beacons":[]}"#.to_owned()), ("3.json", info)];
+    let paths = inputs.map(|(name, text)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    });
+    history(&[&"plan", &"--into", &run, &"--chain", &given, &paths[0], &paths[1], &paths[2]]).exits(0);
+    history(&[&"run", &run])
+        .refused("shard 1: ")
+        .says("2.json: found no claim, expected at least one")
+        .says("shard 0: 2 claims: 2 valid")
+        .says("shard 2: ")
+        .says("3.json: found no claim");
+    history(&[&"merge", &run]).refused("2 of 3 shards have no result, the first is shard 1");
+}
+
 #[test]
 fn a_status_counts_entries_that_make_no_claim() {
     let folder = TempDir::new().unwrap();

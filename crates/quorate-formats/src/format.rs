@@ -105,16 +105,23 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, P
 /// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
 /// The evidence is the field names of the first object, and of the object in its field `data`, as far as the bytes go. Values are
-/// not looked at: they can hold any text.
+/// not looked at: they can hold any text. [`first_object_has`] asks so for formats that are not listed here.
 ///
 /// # Errors
 /// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
 pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
     evidence(prefix).unwrap_or_else(|| match Foreign::of(prefix) {
         Some(foreign) => Err(foreign),
-        None if json(prefix).is_some_and(|json| FirstObject::scan(json).has(&BUNDLE_FIELDS)) => Ok(Format::Drand),
+        None if first_object_has(prefix, &ENVELOPE, &BUNDLE_FIELDS) => Ok(Format::Drand),
         None => Ok(Format::Jsonl),
     })
+}
+
+/// Whether the first bytes of an input are JSON whose first object has one of these fields, itself or in the object or list of one of
+/// the fields `envelopes`, as far as the bytes go.
+#[must_use]
+pub fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool {
+    json(prefix).is_some_and(|json| FirstObject::scan(json, envelopes).has(fields))
 }
 
 /// Something that is often met in place of claims, and that no reader reads.
@@ -303,12 +310,29 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 const LIGHT_CLIENT_FIELDS: [&str; 5] =
     ["attested_header", "current_sync_committee", "next_sync_committee", "sync_aggregate", "pubkeys"];
 const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
-/// Those of them by which a bundle is known before it ends: it can be longer than what is looked at.
+/// What a chain info of drand has beside its key.
+const CHAIN_INFO_FIELDS: [&str; 12] = [
+    "period",
+    "genesis_time",
+    "genesisTime",
+    "groupHash",
+    "group_hash",
+    "genesis_seed",
+    "genesisSeed",
+    "chain_hash",
+    "chainHash",
+    "scheme",
+    "scheme_id",
+    "beacon_id",
+];
+/// Those of drand by which a bundle is known before it ends: it can be longer than what is looked at.
 const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
 /// A claim may have a field named `round` too, so these names decide first.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
+/// The field of a beacon node's answer whose object or list is the content.
+const ENVELOPE: [&str; 1] = ["data"];
 
 /// The format, or what is not a format, if the bytes decide it.
 fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
@@ -328,7 +352,7 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
             None => are_lines_read.then_some(Ok(Format::Jsonl)),
         };
     };
-    let names = FirstObject::scan(json);
+    let names = FirstObject::scan(json, &ENVELOPE);
     let signs = |field: &str| names.message_fields.contains(&field.as_bytes());
     let format = if signs("from_bls_pubkey") {
         Format::Change
@@ -340,11 +364,11 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         return Some(Err(Foreign::Portal));
     } else if names.has(&LIGHT_CLIENT_FIELDS) {
         Format::LightClient
-    } else if names.has(&DEPOSIT_FIELDS) {
+    } else if names.has(&DEPOSIT_FIELDS) || (names.has(&["withdrawal_credentials"]) && names.has(&["fork_version"])) {
         Format::Deposit
     } else if !names.closed {
         return None;
-    } else if names.has(&DRAND_FIELDS) {
+    } else if names.has(&DRAND_FIELDS) || names.is_chain_info() {
         Format::Drand
     } else {
         Format::Jsonl
@@ -371,11 +395,11 @@ struct FirstObject<'a> {
 }
 
 impl<'a> FirstObject<'a> {
-    fn scan(json: &'a [u8]) -> Self {
+    fn scan(json: &'a [u8], envelopes: &[&str]) -> Self {
         let mut names = Self { fields: Vec::new(), message_fields: Vec::new(), closed: false };
-        // The depths at which names count: that of the first object, and that of its `data`, which is an envelope.
+        // The depths at which names count: that of the first object, and that of the content of its envelope.
         let mut object_depth = None;
-        let mut data_depth = None;
+        let mut content_depth = None;
         let mut message_depth = None;
         let mut depth = 0_usize;
         let mut at = 0;
@@ -401,15 +425,15 @@ impl<'a> FirstObject<'a> {
                     let Some(end) = string_end(json, at + 1) else { return names };
                     let name = &json[at + 1..end];
                     at = end;
-                    let counts = object_depth == Some(depth) || data_depth == Some(depth);
+                    let counts = object_depth == Some(depth) || content_depth == Some(depth);
                     if message_depth == Some(depth) && is_field(&json[end + 1..]) {
                         names.message_fields.push(name);
                     } else if counts && name == b"message" && is_field(&json[end + 1..]) && !is_text(&json[end + 1..]) {
                         message_depth = Some(depth + 1);
                     } else if counts && is_field(&json[end + 1..]) {
                         names.fields.push(name);
-                        if name == b"data" && object_depth == Some(depth) {
-                            data_depth = Some(depth + envelope_depth(&json[end + 1..]));
+                        if envelopes.iter().any(|known| name == known.as_bytes()) && object_depth == Some(depth) {
+                            content_depth = Some(depth + envelope_depth(&json[end + 1..]));
                         }
                     }
                 }
@@ -423,6 +447,11 @@ impl<'a> FirstObject<'a> {
     /// Whether one of these is among its fields.
     fn has(&self, fields: &[&str]) -> bool {
         fields.iter().any(|field| self.fields.contains(&field.as_bytes()))
+    }
+
+    /// Whether it is a chain info of drand: a key with what else is public of a chain. A claim has a signature.
+    fn is_chain_info(&self) -> bool {
+        self.has(&["public_key", "publicKey"]) && self.has(&CHAIN_INFO_FIELDS) && !self.has(&["signature"])
     }
 }
 
@@ -473,7 +502,7 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 29] = [
+        let cases: [(&str, Format); 34] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
@@ -486,6 +515,16 @@ mod tests {
             ("\u{feff}[\n  {\n    \"signature\" : \"00\",\n    \"round\" : 1\n  }", Format::Drand),
             (r#"{"chain": "quicknet", "chain_info": {"message": "x"}, "beacons": []}"#, Format::Drand),
             (r#"{"public_key":"00","period":3,"schemeID":"x"}"#, Format::Drand),
+            (
+                r#"{"public_key":"868f005e…","period":30,"genesis_time":1595431050,"hash":"8990e7a9…","groupHash":"176f9349…"}"#,
+                Format::Drand,
+            ),
+            (
+                r#"{"beacon_id":"x","chain_hash":"00","genesis_seed":"00","public_key":"00","scheme":"x"}"#,
+                Format::Drand,
+            ),
+            (r#"{"publicKey":"AA==","period":30,"genesisTime":"1595431050","hash":"AA=="}"#, Format::Drand),
+            (r#"{"public_key":"00","period":3,"signature":"00"}"#, Format::Jsonl),
             (r#"{"version":"capella","data":{"attested_header":"#, Format::LightClient),
             (r#"[{"attested_header": {}"#, Format::LightClient),
             (r#"{"header": {"beacon": {"message": 1}}, "current_sync_committee": {"#, Format::LightClient),
@@ -493,6 +532,7 @@ mod tests {
             (r#"{"data": {"x": {"attested_header": {"}}}"#, Format::Jsonl),
             (r#"{"network":"mainnet","period":1,"pubkeys":["#, Format::LightClient),
             (r#"[{"pubkey": "00", "amount": 1, "deposit_message_root": "#, Format::Deposit),
+            (r#"[{"pubkey": "00", "withdrawal_credentials": "00", "fork_version": "#, Format::Deposit),
             (r#"[{"message": {"validator_index": "5", "from_bls_pubkey": "#, Format::Change),
             (
                 r#"{"data": [{"signature": "00", "message": {"to_execution_address": "", "from_bls_pubkey": "#,

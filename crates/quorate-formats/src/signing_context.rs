@@ -92,8 +92,9 @@ impl ValidatorKeys {
         Err(format!("found two keys of {what}, {before} and {key}, expected one"))
     }
 
-    /// Adds the keys of a Beacon API's answer to `/eth/v1/beacon/states/head/validators`:
-    /// `{"data": [{"index": "5", "validator": {"pubkey": "0x…"}}]}`, or one such object, with or without `data`.
+    /// Adds the keys of a Beacon API's answer to `/eth/v1/beacon/states/head/validators?id=5,7`:
+    /// `{"data": [{"index": "5", "validator": {"pubkey": "0x…"}}]}`, or one such object, with or without `data`. Without `id`, the
+    /// answer has all validators of the network, hundreds of MB.
     ///
     /// # Errors
     /// The text is not such an answer, or a validator has two keys.
@@ -143,7 +144,8 @@ impl ValidatorKeys {
         let Some((key, of)) = &self.single else {
             return Err(format!(
                 "an exit does not contain its key, and nothing says which key validator {index} has; give its key (on the command \
-                 line --public-key {index}=HEX), or the answer of a beacon node (--validators FILE)"
+                 line --public-key {index}=HEX), or the answer of a beacon node to \
+                 /eth/v1/beacon/states/head/validators?id={index} (--validators FILE)"
             ));
         };
         let first = *of.get_or_init(|| index);

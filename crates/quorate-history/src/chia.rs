@@ -8,8 +8,9 @@
 //! | `foliage_transaction_block` | the plot | the hash of `foliage_transaction_block` |
 //! | `pool` | the pool's key, if the plot has one | `pool_target` itself |
 //!
-//! A signature covers fields, so the hashes are computed here from the fields: SHA-256 of their streamable encoding. Two fields state
-//! such a hash, and the block contradicts itself if it is another one; then the claim is invalid whatever its signature.
+//! A signature covers fields, so the hashes are computed here from the fields: SHA-256 of their streamable encoding. Three fields state
+//! such a hash (`unfinished_reward_block_hash`, `foliage_transaction_block_hash`, `transactions_info_hash`), and the block contradicts
+//! itself if it is another one; then the claim is invalid whatever its signature.
 //!
 //! **Two signatures are not verified,** and are reported as such ([`Unverified`]), never as valid:
 //!
@@ -18,8 +19,9 @@
 //! - `reward_chain_sp` in the first signage point of a sub-slot, if the block does not hold the end of the slot before: its message
 //!   is in an earlier block.
 //!
-//! Nothing else of a block is checked: proofs of space and time, its place in the chain, its height. Blocks with proofs of space of
-//! another version than 0 are refused.
+//! Nothing else of a block is checked: proofs of space and time, its place in the chain, its height, what is added to
+//! `reward_chain_block` after the plot has signed it and the `reward_block_hash` over that, the program of the transactions. Blocks with
+//! proofs of space of another version than 0 are refused.
 //!
 //! Spec: Chia-Network/chia-blockchain, `chia/consensus/block_header_validation.py` (checks 11 to 18 and 20) and
 //! `chia/util/streamable.py`; the field order of the encodings is that of the classes in chia_rs, `chia-protocol`.
@@ -28,6 +30,7 @@ use std::io::{self, BufRead, Read};
 
 use quorate::{AnySuite, ClaimBytes, Messages, MinPk};
 use quorate_formats::{Check, CheckResult, Malformed, Place, json};
+use quorate_host::text::WithoutMark;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
@@ -39,10 +42,11 @@ mod full_block;
 /// The longest JSON value that is read, 64 MiB: some ten of the largest blocks.
 pub const VALUE_LIMIT: usize = 64 << 20;
 
-/// Reads blocks: one or several JSON values, each a block, `{"block": …}`, `{"blocks": […]}` or a list of blocks. One value is held at
-/// a time.
+/// Reads blocks: one or several JSON values, each a block, `{"block": …}`, `{"blocks": […]}` or a list of blocks. A byte order mark may
+/// stand before the first. One value is held at a time.
 pub fn read<R: BufRead>(reader: R) -> ChiaBlocks<R> {
-    ChiaBlocks { values: Values { reader, limit: VALUE_LIMIT }, pending: Pending::default(), next: 0, ended: false }
+    let values = Values { reader: WithoutMark::new(reader), limit: VALUE_LIMIT };
+    ChiaBlocks { values, pending: Pending::default(), next: 0, ended: false }
 }
 
 /// The blocks of a file, one after the other.
@@ -136,7 +140,7 @@ impl<R: BufRead> Iterator for ChiaBlocks<R> {
 /// JSON values one after the other, each as its text.
 #[derive(Debug)]
 struct Values<R> {
-    reader: R,
+    reader: WithoutMark<R>,
     limit: usize,
 }
 
@@ -268,16 +272,19 @@ fn block_of(text: &str) -> Result<ChiaBlock, String> {
     found.add(ClaimKind::FoliageBlockData, plot, &hash(data), &foliage.foliage_block_data_signature.0, unfinished);
 
     let (signature, stated) = (&foliage.foliage_transaction_block_signature, &foliage.foliage_transaction_block_hash);
-    match (&block.foliage_transaction_block, stated, signature) {
-        (None, None, None) => {}
-        (Some(transactions), Some(stated), Some(signature)) => {
+    match (&block.foliage_transaction_block, stated, signature, &block.transactions_info) {
+        (None, None, None, None) => {}
+        (Some(transactions), Some(stated), Some(signature), Some(info)) => {
             let computed = hash(transactions);
-            let differs = compared("foliage_transaction_block_hash", &stated.0, &computed);
+            let stated_info = &transactions.transactions_info_hash.0;
+            let differs = compared("foliage_transaction_block_hash", &stated.0, &computed)
+                .or_else(|| compared("transactions_info_hash", stated_info, &hash(info)));
             found.add(ClaimKind::FoliageTransactionBlock, plot, &computed, &signature.0, differs);
+            found.unverified.push(Unverified { kind: ClaimKind::Transactions, reason: NEEDS_PUZZLES });
         }
         _ => {
-            return Err("\"foliage_transaction_block\", its hash and its signature in \"foliage\": found some of them, expected \
-                        all three, or none in a block without transactions"
+            return Err("\"foliage_transaction_block\", its hash and its signature in \"foliage\", and \"transactions_info\": found \
+                        some of them, expected all four, or none in a block without transactions"
                 .to_owned());
         }
     }
@@ -297,9 +304,6 @@ fn block_of(text: &str) -> Result<ChiaBlock, String> {
         (None, Some(_)) => {
             found.unverified.push(Unverified { kind: ClaimKind::Pool, reason: POOL_WITHOUT_KEY });
         }
-    }
-    if block.transactions_info.is_some() {
-        found.unverified.push(Unverified { kind: ClaimKind::Transactions, reason: NEEDS_PUZZLES });
     }
     let Found { height, claims, unverified } = found;
     Ok(ChiaBlock { height, place: Place::Height(height), claims, unverified })

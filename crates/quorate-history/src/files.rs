@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_formats::{Foreign, Format, InputError, PEEK_LIMIT, drand::ChainInfo, guess};
+use quorate_formats::{Foreign, Format, InputError, PEEK_LIMIT, drand::ChainInfo, first_object_has, guess};
 use quorate_host::text::{TextError, read_text};
 use thiserror::Error;
 
@@ -202,7 +202,8 @@ fn names() -> String {
 
 impl Files {
     /// Opens every file, finds out what it is and of which chain, and sorts the eras. Of a folder it takes the files whose names end in
-    /// `.era`, `.jsonl` or `.parquet`, or, if there are none, in `.json`.
+    /// `.era`, `.jsonl` or `.parquet`, or, if there are none, in `.json`. Packed files with such a name are [`refused`](Self::refused), and
+    /// a [remark](Self::remarks) says what else it leaves out.
     ///
     /// `network` is the name of Ethereum's chain or a file that describes one; without it, the states tell. `drand` is the name of drand's
     /// chain, or a file with its chain info; without it, the files must tell.
@@ -210,9 +211,10 @@ impl Files {
     /// # Errors
     /// [`FilesError`]. What is wrong with a single file is among the [`refused`](Self::refused).
     pub fn open(paths: &[PathBuf], network: Option<&Path>, drand: Option<&Path>) -> Result<Self, FilesError> {
-        let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, ..Self::default() };
+        let (inputs, remarks) = expand(paths)?;
+        let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
-        for path in expand(paths)? {
+        for path in inputs {
             match look(&path) {
                 Ok(Found::Eras { groups, genesis_validators_root }) => {
                     genesis.get_or_insert(genesis_validators_root);
@@ -311,9 +313,9 @@ fn description(file: File, path: &Path) -> Result<String, FilesError> {
 /// The longest description of a chain: 1 MiB.
 const DESCRIPTION_LIMIT: u64 = 1 << 20;
 
-/// The files, and those in the folders.
-fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, FilesError> {
-    let mut files = Vec::new();
+/// The files, and those in the folders; and of each folder, a remark about what is left out.
+fn expand(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), FilesError> {
+    let (mut files, mut remarks) = (Vec::new(), Vec::new());
     for path in paths {
         let cannot = |error| FilesError::Read { path: path.clone(), error };
         if !fs::metadata(path).map_err(cannot)?.is_dir() {
@@ -323,19 +325,42 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, FilesError> {
         let entries = fs::read_dir(path).map_err(cannot)?.map(|entry| entry.map(|entry| entry.path()));
         let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(cannot)?;
         entries.sort();
-        let of = |extensions: &[&str]| {
-            let has = |file: &&PathBuf| file.extension().is_some_and(|it| extensions.iter().any(|known| it == *known));
-            entries.iter().filter(has).cloned().collect::<Vec<_>>()
-        };
-        let found = EXTENSIONS.into_iter().map(of).find(|found| !found.is_empty());
-        files.extend(found.ok_or_else(|| FilesError::EmptyFolder(path.clone()))?);
+        let extensions = EXTENSIONS.into_iter().find(|known| entries.iter().any(|file| is_taken(file, known)));
+        let extensions = extensions.ok_or_else(|| FilesError::EmptyFolder(path.clone()))?;
+        let (taken, mut left): (Vec<_>, Vec<_>) = entries.into_iter().partition(|file| is_taken(file, extensions));
+        left.retain(|file| !file.ends_with(CHAIN_FILE) && !paths.contains(file));
+        let (folders, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|path| path.is_dir());
+        let left = [left_out("file", &others), left_out("folder", &folders)].into_iter().flatten().collect::<Vec<_>>();
+        if !left.is_empty() {
+            remarks.push(format!("{}: not read: {}", path.display(), left.join(", ")));
+        }
+        files.extend(taken);
     }
-    Ok(files)
+    Ok((files, remarks))
+}
+
+/// Whether a file of a folder is taken: by the end of its name, also if the end of a packed file is behind it. Whoever packed one file of
+/// many would miss its claims, so it is refused like one that is given by its name.
+fn is_taken(file: &Path, extensions: &[&str]) -> bool {
+    let ends_in =
+        |name: &Path, known: &[&str]| name.extension().is_some_and(|end| known.iter().any(|known| end == *known));
+    let unpacked = file.file_stem().map(Path::new).filter(|_| ends_in(file, &PACKED));
+    ends_in(unpacked.unwrap_or(file), extensions)
+}
+
+/// How many files or folders are left out, and the name of the first; none if there are none.
+fn left_out(what: &str, paths: &[PathBuf]) -> Option<String> {
+    let first = paths.first()?.file_name()?.to_string_lossy();
+    let number = paths.len();
+    Some(format!("{number} {what}{} (first: {first})", if number == 1 { "" } else { "s" }))
 }
 
 /// What is taken of a folder: files with the first of these lists of extensions that any file has. A folder of eras may hold the
 /// description of their chain in JSON.
 const EXTENSIONS: [&[&str]; 2] = [&["era", "jsonl", "parquet"], &["json"]];
+
+/// How the names of packed files end.
+const PACKED: [&str; 7] = ["gz", "zst", "xz", "bz2", "zip", "lz4", "sz"];
 
 /// What a file is.
 enum Found {
@@ -391,7 +416,7 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unread)?;
     file.take(PEEK_LIMIT as u64).read_to_end(&mut beginning).map_err(unread)?;
-    if beginning.windows(CHIA.len()).any(|part| part == CHIA) {
+    if first_object_has(&beginning, &CHIA_ENVELOPES, &[CHIA_FIELD]) {
         return Ok(Found::Other(Content::ChiaBlocks));
     }
     match guess(&beginning) {
@@ -408,7 +433,9 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
 }
 
 /// A field that every full block of Chia has, near its beginning, and no other format.
-const CHIA: &[u8] = b"\"foliage\"";
+const CHIA_FIELD: &str = "foliage";
+/// In which fields a node of Chia answers with blocks.
+const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];

@@ -10,9 +10,9 @@ use std::{
 
 use proptest::prelude::*;
 use quorate::{MinPk, Options, SecretKey, Soundness, Verifier};
-use quorate_formats::jsonl::JsonLines;
+use quorate_formats::{Format, jsonl::JsonLines};
 use quorate_history::{
-    Files,
+    Content, Files,
     shards::{self, Manifest, Receipt, Report, RunTerms, ShardError},
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -438,6 +438,30 @@ fn a_manifest_that_covers_something_twice_or_not_at_all_is_refused() {
     refused(forged(&twice), "the era stands there twice");
 }
 
+/// The fields of its first object say what a file is, not the text of their values.
+#[test]
+fn blocks_of_chia_are_known_by_a_field() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("input");
+    let content = |text: &str| {
+        fs::write(&path, text).unwrap();
+        Files::open(std::slice::from_ref(&path), None, None).unwrap().others[0].content
+    };
+    let block = r#"{"finished_sub_slots": [{"x": {}}], "foliage": {}"#;
+    for text in [
+        block.to_owned(),
+        format!("\u{feff}\n[{block}"),
+        format!(r#"{{"block": {block}"#),
+        format!(r#"{{"success": true, "blocks": [{block}"#),
+    ] {
+        assert_eq!(content(&text), Content::ChiaBlocks, "{text}");
+    }
+    for id in [r#""foliage""#, r#"{"foliage": 1}"#] {
+        let claim = claim(1).replacen("\"id\":1", &format!("\"id\":{id}"), 1);
+        assert_eq!(content(&claim), Content::Claims(Format::Jsonl), "{claim}");
+    }
+}
+
 #[test]
 fn a_file_that_is_given_twice_is_refused() {
     let folder = TempDir::new().unwrap();
@@ -505,9 +529,11 @@ fn inputs_that_cannot_be_cut_are_refused() {
         refused(shards::plan(&files, &folder.path().join("run"), TERMS, 500, go_on), expected);
         assert!(!folder.path().join("run").exists());
     }
-    fs::write(&path, "").unwrap();
-    let files = Files::open(std::slice::from_ref(&path), None, None).unwrap();
-    refused(shards::plan(&files, &folder.path().join("run"), TERMS, 500, go_on), "found no claim");
+    for blank in ["", "\n", "\u{feff}", "\u{feff} \r\n\t\n"] {
+        fs::write(&path, blank).unwrap();
+        let files = Files::open(std::slice::from_ref(&path), None, None).unwrap();
+        refused(shards::plan(&files, &folder.path().join("run"), TERMS, 500, go_on), "found no claim");
+    }
 }
 
 proptest! {
@@ -522,7 +548,8 @@ proptest! {
         shard_bytes in 1u64..60,
     ) {
         let text = lines.concat() + &last;
-        prop_assume!(!text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('[') && !text.is_empty());
+        let begins = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+        prop_assume!(!begins.starts_with('[') && !begins.is_empty());
         let whole: Vec<u64> = JsonLines::new(text.as_bytes())
             .map_while(Result::ok)
             .map(|entry| match entry.unwrap_err().place {

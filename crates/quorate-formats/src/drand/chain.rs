@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use crate::columns::Field;
 use crate::error::InputError;
-use crate::hex::HexBytes;
+use crate::hex::HexOrBase64;
 use crate::json;
 use crate::number::Uint;
 
-/// What is public about a chain, as the HTTP API's `/info` states it (versions 1 and 2).
+/// What is public about a chain, as the HTTP API's `/info` states it (versions 1 and 2), or in base64 drand's gRPC gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainInfo {
     /// The group's public key: 48 bytes if signatures are in G2, 96 bytes if they are in G1, 128 bytes on BN254.
@@ -199,13 +199,15 @@ impl DrandScheme {
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Document {
-    public_key: HexBytes,
+    #[serde(alias = "publicKey")]
+    public_key: HexOrBase64,
     period: Option<Uint>,
+    #[serde(alias = "genesisTime")]
     genesis_time: Option<Uint>,
-    #[serde(alias = "chain_hash")]
-    hash: Option<HexBytes>,
-    #[serde(rename = "groupHash", alias = "group_hash", alias = "genesis_seed")]
-    genesis_seed: Option<HexBytes>,
+    #[serde(alias = "chain_hash", alias = "chainHash")]
+    hash: Option<HexOrBase64>,
+    #[serde(rename = "groupHash", alias = "group_hash", alias = "genesis_seed", alias = "genesisSeed")]
+    genesis_seed: Option<HexOrBase64>,
     #[serde(rename = "schemeID", alias = "scheme", alias = "scheme_id")]
     scheme_id: Option<String>,
     #[serde(rename = "beaconID", alias = "beacon_id")]
@@ -232,7 +234,7 @@ impl Document {
 
     /// Refuses a key that is longer than any suite's. Round 1 has the seed in place of a signature, and the chain hash is shorter.
     fn check_lengths(&self) -> Result<(), String> {
-        let length = |bytes: &Option<HexBytes>| bytes.as_ref().map_or(0, |bytes| bytes.0.len());
+        let length = |bytes: &Option<HexOrBase64>| bytes.as_ref().map_or(0, |bytes| bytes.0.len());
         for (what, field, length) in [
             ("public key", Field::PublicKeys, self.public_key.0.len()),
             ("genesis seed", Field::Signature, length(&self.genesis_seed)),
@@ -284,7 +286,7 @@ impl Document {
 
     /// Compares everything that it states with a built-in chain.
     fn check_known(&self, known: &WellKnown) -> Result<(), String> {
-        let hex = |bytes: &HexBytes| const_hex::encode(&bytes.0);
+        let hex = |bytes: &HexOrBase64| const_hex::encode(&bytes.0);
         let number = |number: &Uint| number.0.to_string();
         let beacon_id = self.beacon_id()?.filter(|id| !id.is_empty());
         let scheme_id = self.scheme_id.as_deref().filter(|id| !id.is_empty());
@@ -398,6 +400,9 @@ const WELL_KNOWN: [WellKnown; 4] = [
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+
     use super::*;
 
     /// An `/info` document of a built-in chain, with the parts of its hash that the table does not keep.
@@ -447,6 +452,30 @@ mod tests {
             .replace("schemeID", "scheme")
             .replace("\"metadata\": {\"beaconID\": \"quicknet\"}", "\"beacon_id\": \"quicknet\"");
         assert_eq!(ChainInfo::from_json(&v2).unwrap(), ChainInfo::well_known("quicknet").unwrap());
+    }
+
+    /// As drand's gRPC gateway answers.
+    #[test]
+    fn a_chain_info_in_base64_is_the_same_in_hexadecimal() {
+        for chain in &WELL_KNOWN {
+            let base64 = |hex: &str| BASE64_STANDARD.encode(bytes(hex));
+            let info = format!(
+                r#"{{"publicKey": "{}", "period": {}, "genesisTime": "{}", "hash": "{}", "groupHash": "{}", "schemeID": "{}",
+                    "metadata": {{"beaconID": "{}"}}}}"#,
+                base64(chain.public_key),
+                chain.period,
+                chain.genesis_time,
+                base64(chain.hash),
+                base64(chain.genesis_seed),
+                chain.scheme_id,
+                chain.name
+            );
+            assert_eq!(ChainInfo::from_json(&info).unwrap(), ChainInfo::well_known(chain.name).unwrap());
+            let v2 = info.replace("\"hash\"", "\"chainHash\"").replace("groupHash", "genesisSeed");
+            assert_eq!(ChainInfo::from_json(&v2).unwrap(), ChainInfo::well_known(chain.name).unwrap());
+            let later = info.replace(&chain.genesis_time.to_string(), &(chain.genesis_time + 1).to_string());
+            assert!(matches!(ChainInfo::from_json(&later), Err(InputError::ChainInfo { .. })));
+        }
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl SyncCommittees {
                     .to_owned(),
             ));
         };
-        if let Some(stated) = file.network.filter(|stated| *stated != network.name) {
+        if let Some(stated) = file.network.filter(|stated| !network.is_called(stated)) {
             return Err(unusable(format!("found the network {stated:?}, expected {:?}", network.name)));
         }
         let period = match (file.period, period) {
@@ -147,7 +147,7 @@ impl SyncCommittees {
         let of_network = stated.map(|name| {
             Check::decided(
                 "network",
-                CheckResult::of(*name == network.name),
+                CheckResult::of(network.is_called(name)),
                 format!("expected the network {}, found {name:?}", network.name),
             )
         });

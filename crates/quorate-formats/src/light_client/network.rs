@@ -57,6 +57,13 @@ impl BeaconNetwork {
         KnownNetwork::all().filter(|network| network.family == Family::Ethereum).map(KnownNetwork::name)
     }
 
+    /// Whether a document that states this name can be of this network. A network that is built in has its names, in capital or small
+    /// letters; one that is not can have any other.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        let known = |name: &str| KnownNetwork::of_name(name).map(KnownNetwork::name);
+        known(name) == known(&self.name)
+    }
+
     /// The forks in the order of their epochs; empty if they are not known.
     #[must_use]
     pub fn forks(&self) -> &[ForkActivation] {

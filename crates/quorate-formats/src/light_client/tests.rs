@@ -346,6 +346,29 @@ fn a_next_committee_agrees_with_the_one_that_was_given() {
 }
 
 #[test]
+fn a_committee_file_may_write_its_network_in_capitals_or_by_its_older_name() {
+    let goerli: BeaconNetwork = "goerli".parse().unwrap();
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    for (stated, network, agrees) in [
+        ("Mainnet", mainnet(), true),
+        ("Prater", goerli.clone(), true),
+        ("goerli", goerli.clone(), true),
+        ("mainnet", goerli, false),
+        ("devnet-7", mainnet(), false),
+        // A network that is not built in has no name of its own. It is none of those that are.
+        ("devnet-7", custom.clone(), true),
+        ("Mainnet", custom, false),
+    ] {
+        let text =
+            committee_json(&committee(1)).replacen('{', &format!(r#"{{"network": "{stated}", "period": 3, "#), 1);
+        let given = SyncCommittees::default().add_file(&text, "a.json", None, &network);
+        assert_eq!(given.is_ok(), agrees, "{stated}");
+        let teaching = if agrees { Teaching::Learned } else { Teaching::Refused };
+        assert_eq!(run(&text, &network).0[0].teaching, teaching, "{stated}");
+    }
+}
+
+#[test]
 fn a_committee_file_is_believed_first() {
     let period = BeaconNetwork::period(CAPELLA + 1);
     let file = |seed| {

@@ -1,7 +1,7 @@
 //! The fields of a full block that signatures cover, and their streamable encoding.
 //!
-//! The encoding has no names and no lengths of fixed fields: integers are big-endian, bytes of any length have four bytes of length
-//! before them, and an optional field has a byte before it that says whether it is there.
+//! The encoding has no names and no lengths of fixed fields: integers are big-endian, bytes of any length and lists have four bytes of
+//! length before them, and an optional field has a byte before it that says whether it is there.
 
 use std::fmt;
 
@@ -133,15 +133,27 @@ pub(super) struct FoliageTransactionBlock {
     filter_hash: Bytes<32>,
     additions_root: Bytes<32>,
     removals_root: Bytes<32>,
-    transactions_info_hash: Bytes<32>,
+    pub(super) transactions_info_hash: Bytes<32>,
 }
 
-/// Its aggregated signature is not verified. It must be there, and be one.
+/// Its aggregated signature is not verified.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct TransactionsInfo {
-    #[serde(rename = "aggregated_signature")]
-    _aggregated_signature: Bytes<96>,
+    generator_root: Bytes<32>,
+    generator_refs_root: Bytes<32>,
+    aggregated_signature: Bytes<96>,
+    fees: u64,
+    cost: u64,
+    reward_claims_incorporated: Vec<Coin>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Coin {
+    parent_coin_info: Bytes<32>,
+    puzzle_hash: Bytes<32>,
+    amount: u64,
 }
 
 /// The hash that stands for a value in Chia: SHA-256 of its encoding.
@@ -168,6 +180,11 @@ impl Encoded {
     fn and(&mut self, value: &impl Streamable) -> &mut Self {
         value.stream(self);
         self
+    }
+
+    fn length(&mut self, length: usize) -> &mut Self {
+        let length = u32::try_from(length).expect("a value of JSON is shorter than 4 GiB");
+        self.bytes(&length.to_be_bytes())
     }
 }
 
@@ -250,6 +267,30 @@ impl Streamable for FoliageTransactionBlock {
     }
 }
 
+impl Streamable for TransactionsInfo {
+    fn stream(&self, to: &mut Encoded) {
+        to.and(&self.generator_root)
+            .and(&self.generator_refs_root)
+            .and(&self.aggregated_signature)
+            .bytes(&self.fees.to_be_bytes())
+            .bytes(&self.cost.to_be_bytes())
+            .and(&self.reward_claims_incorporated);
+    }
+}
+
+impl Streamable for Coin {
+    fn stream(&self, to: &mut Encoded) {
+        to.and(&self.parent_coin_info).and(&self.puzzle_hash).bytes(&self.amount.to_be_bytes());
+    }
+}
+
+impl<T: Streamable> Streamable for Vec<T> {
+    fn stream(&self, to: &mut Encoded) {
+        to.length(self.len());
+        self.iter().for_each(|value| value.stream(to));
+    }
+}
+
 impl<T: Streamable> Streamable for Option<T> {
     fn stream(&self, to: &mut Encoded) {
         match self {
@@ -267,8 +308,7 @@ impl<const N: usize> Streamable for Bytes<N> {
 
 impl Streamable for Blob {
     fn stream(&self, to: &mut Encoded) {
-        let length = u32::try_from(self.0.len()).expect("a value of JSON is shorter than 4 GiB");
-        to.bytes(&length.to_be_bytes()).bytes(&self.0);
+        to.length(self.0.len()).bytes(&self.0);
     }
 }
 

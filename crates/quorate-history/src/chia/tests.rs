@@ -82,7 +82,10 @@ fn unsigned() -> Value {
             "prev_transaction_block_hash": hash, "timestamp": 8, "filter_hash": hash, "additions_root": hash,
             "removals_root": hash, "transactions_info_hash": hash,
         },
-        "transactions_info": {"aggregated_signature": hex([0; 96])},
+        "transactions_info": {
+            "generator_root": hash, "generator_refs_root": hash, "aggregated_signature": hex([0; 96]), "fees": 6, "cost": 7,
+            "reward_claims_incorporated": [{"parent_coin_info": hash, "puzzle_hash": hash, "amount": 9}],
+        },
     })
 }
 
@@ -96,8 +99,9 @@ fn signed(mut block: Value) -> Value {
         ClaimKind::FoliageBlockData,
     ] {
         let parsed: FullBlock = serde_json::from_value(block.clone()).unwrap();
-        if let Some(transactions) = &parsed.foliage_transaction_block {
+        if let (Some(transactions), Some(info)) = (&parsed.foliage_transaction_block, &parsed.transactions_info) {
             block["foliage"]["foliage_transaction_block_hash"] = hex(hash(transactions));
+            block["foliage_transaction_block"]["transactions_info_hash"] = hex(hash(info));
         }
         let data = &mut block["foliage"]["foliage_block_data"];
         data["unfinished_reward_block_hash"] = hex(hash(&parsed.reward_chain_block));
@@ -169,7 +173,7 @@ fn a_changed_field_makes_its_claims_invalid() {
     let Some(folder) = folder() else { return };
     let file: Value = serde_json::from_slice(&fs::read(folder.join("1315544.json")).unwrap()).unwrap();
     assert_eq!(invalid(&one(&file)), Vec::<&str>::new());
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("/reward_chain_block/reward_chain_sp_vdf/output/data", &["reward_chain_sp", "foliage_block_data"]),
         ("/reward_chain_block/challenge_chain_sp_vdf/output/data", &["challenge_chain_sp", "foliage_block_data"]),
         ("/reward_chain_block/reward_chain_sp_signature", &["reward_chain_sp", "foliage_block_data"]),
@@ -184,15 +188,26 @@ fn a_changed_field_makes_its_claims_invalid() {
         ("/foliage/foliage_transaction_block_hash", &["foliage_transaction_block"]),
         ("/foliage/foliage_transaction_block_signature", &["foliage_transaction_block"]),
         ("/foliage_transaction_block/transactions_info_hash", &["foliage_transaction_block"]),
+        ("/transactions_info/generator_root", &["foliage_transaction_block"]),
+        ("/transactions_info/generator_refs_root", &["foliage_transaction_block"]),
+        ("/transactions_info/aggregated_signature", &["foliage_transaction_block"]),
+        ("/transactions_info/reward_claims_incorporated/0/puzzle_hash", &["foliage_transaction_block"]),
     ];
     for (field, expected) in cases {
         let mut changed = file.clone();
         flip(changed["block"].pointer_mut(field).unwrap());
         assert_eq!(invalid(&one(&changed)), expected, "{field}");
     }
-    let mut changed = file.clone();
-    changed["block"]["foliage_transaction_block"]["timestamp"] = 1.into();
-    assert_eq!(invalid(&one(&changed)), ["foliage_transaction_block"]);
+    for field in [
+        "/foliage_transaction_block/timestamp",
+        "/transactions_info/fees",
+        "/transactions_info/cost",
+        "/transactions_info/reward_claims_incorporated/0/amount",
+    ] {
+        let mut changed = file.clone();
+        *changed["block"].pointer_mut(field).unwrap() = 1.into();
+        assert_eq!(invalid(&one(&changed)), ["foliage_transaction_block"], "{field}");
+    }
 }
 
 #[test]
@@ -209,14 +224,19 @@ fn a_block_of_our_own_keys() {
 /// A block whose parts contradict each other names the field, and no key.
 #[test]
 fn hashes_that_a_block_states_of_itself() {
-    let mut block = signed(unsigned());
-    flip(&mut block["foliage"]["foliage_transaction_block_hash"]);
-    let block = one(&block);
-    let claim = &block.claims[3];
-    let check = claim.failed.as_ref().unwrap();
-    assert_eq!(check.name, "foliage_transaction_block_hash");
-    assert!(check.detail.contains("but the fields of the block hash to 0x"), "{}", check.detail);
-    assert!(claim.claim.public_keys.is_empty());
+    for (field, name) in [
+        ("/foliage/foliage_transaction_block_hash", "foliage_transaction_block_hash"),
+        ("/transactions_info/generator_root", "transactions_info_hash"),
+    ] {
+        let mut block = signed(unsigned());
+        flip(block.pointer_mut(field).unwrap());
+        let block = one(&block);
+        let claim = &block.claims[3];
+        let check = claim.failed.as_ref().unwrap();
+        assert_eq!(check.name, name);
+        assert!(check.detail.contains("but the fields of the block hash to 0x"), "{}", check.detail);
+        assert!(claim.claim.public_keys.is_empty());
+    }
 }
 
 #[test]
@@ -249,7 +269,7 @@ fn plots_that_pay_to_a_contract() {
     block["reward_chain_block"]["proof_of_space"]["pool_public_key"] = Value::Null;
     block["reward_chain_block"]["proof_of_space"]["pool_contract_puzzle_hash"] = hex([7; 32]);
     let stated = one(&signed(block.clone()));
-    assert_eq!(unverified(&stated), ["pool", "transactions"]);
+    assert_eq!(unverified(&stated), ["transactions", "pool"]);
     block["foliage"]["foliage_block_data"]["pool_signature"] = Value::Null;
     let block = one(&signed(block));
     assert_eq!((unverified(&block), invalid(&block), block.claims.len()), (vec!["transactions"], vec![], 4));
@@ -264,11 +284,13 @@ fn signatures_that_are_missing() {
         ("foliage", "foliage_transaction_block_signature"),
         ("foliage", "foliage_transaction_block_hash"),
         ("", "foliage_transaction_block"),
+        // Its own signature would be neither verified nor counted as not verified.
+        ("", "transactions_info"),
     ] {
         let mut block = unsigned();
         let part = if part.is_empty() { &mut block } else { &mut block[part] };
         part[field] = Value::Null;
-        assert!(reason(&block).contains("expected all three, or none"), "{field}");
+        assert!(reason(&block).contains("expected all four, or none"), "{field}");
     }
 }
 
@@ -324,6 +346,16 @@ fn lists_envelopes_and_one_after_the_other() {
     assert!(all(" \n").is_empty());
 }
 
+#[test]
+fn a_mark_before_the_first_block_is_skipped() {
+    let block = signed(unsigned());
+    let found = all(&format!("\u{feff}{block}\n{block}"));
+    assert!(found.len() == 2 && found.iter().all(Result::is_ok));
+    // Between two blocks it is not white space.
+    let error = read(format!("{block}\u{feff}{block}").as_bytes()).nth(1).unwrap().unwrap_err();
+    assert!(matches!(error, ChiaError::NotJson { .. }), "{error}");
+}
+
 /// What is not a block takes more memory than its two characters, so no more of a list is read than was asked for.
 #[test]
 fn a_list_is_read_block_by_block() {
@@ -366,6 +398,6 @@ fn truncated_foreign_and_endless_files() {
     let error = read(&b"hello"[..]).next().unwrap().unwrap_err().to_string();
     assert!(error.starts_with("element [0]: expected a block in JSON, but found expected"), "{error}");
     let endless = io::BufReader::new(io::Read::chain(&b"[\""[..], io::repeat(b'x')));
-    let mut values = Values { reader: endless, limit: 1 << 16 };
+    let mut values = Values { reader: WithoutMark::new(endless), limit: 1 << 16 };
     assert!(matches!(values.next(Place::Element(0)), Err(ChiaError::TooLong { .. })));
 }

@@ -131,10 +131,13 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         let file = File::open(path).map_err(read)?;
         let of = file.metadata().map_err(read)?.len();
         let reader = BufReader::with_capacity(READ_AHEAD, file);
-        if first_character(reader).map_err(read)? == Some(b'[') {
-            let reason =
-                "found one JSON array, which cannot be cut into lines; write one claim a line, as `jq -c '.[]'` does";
-            return Err(ShardError::unfit(path, reason));
+        match first_character(reader).map_err(read)? {
+            None => return Err(ShardError::unfit(path, NO_CLAIM)),
+            Some(b'[') => {
+                let reason = "found one JSON array, which cannot be cut into lines; write one claim a line, as `jq -c '.[]'` does";
+                return Err(ShardError::unfit(path, reason));
+            }
+            Some(_) => {}
         }
         let mut reader = BufReader::with_capacity(READ_AHEAD, File::open(path).map_err(read)?);
         let (mut from, mut first) = (0, 1);
@@ -150,9 +153,6 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
                 "the file changed while it was read; plan again when nobody writes it",
             ));
         }
-        if of == 0 {
-            return Err(ShardError::unfit(path, "found no claim, expected at least one; check what wrote this file"));
-        }
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         let groups = rows.groups().map_err(|error| ShardError::unfit(path, error))?;
         let length = |group: &RowGroup| sum(group.parts.iter().map(|(_, length)| *length));
         if groups.iter().all(|group| group.rows == 0) {
-            return Err(ShardError::unfit(path, "found no claim, expected at least one; check what wrote this file"));
+            return Err(ShardError::unfit(path, NO_CLAIM));
         }
         let mut group = 0;
         while group < groups.len() {
@@ -228,6 +228,9 @@ pub(super) fn digest_of_rows(
 fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
+
+/// What is said of a file that has nothing to verify: it may be the output of a command that failed.
+pub(super) const NO_CLAIM: &str = "found no claim, expected at least one; check what wrote this file";
 
 /// What is said of a file that is no longer the one that was planned.
 pub(super) const CHANGED: &str =

@@ -171,6 +171,11 @@ impl Unfinished {
         self.counts
     }
 
+    /// Whether it has neither a claim nor an entry that makes none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.claims == 0 && self.malformed == 0
+    }
+
     pub(super) fn verdict(&mut self, judged: Judged) -> Result<(), ShardError> {
         let counts = judged.counts();
         self.counts.add(counts);

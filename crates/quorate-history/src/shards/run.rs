@@ -17,7 +17,7 @@ use super::{
     hashing::{Digest, digest_of_parts},
     judge::{ClaimCounts, Item, Sink, Unjudged, judge},
     manifest::{Covers, EraBefore, Manifest, Shard},
-    plan::{CHANGED, digest_of_file, digest_of_rows},
+    plan::{CHANGED, NO_CLAIM, digest_of_file, digest_of_rows},
     results::{self, Receipt, Span, Unfinished},
 };
 use crate::{
@@ -35,8 +35,8 @@ use crate::{
 /// one that ends last stays, and is the same but for its times.
 ///
 /// # Errors
-/// The files are not those that were planned or cannot be read, the result cannot be written, or the engine came to no verdict.
-/// Nothing is left of the result then.
+/// The files are not those that were planned or cannot be read, a file of rounds or blocks has none, the result cannot be written, or
+/// the engine came to no verdict. Nothing is left of the result then.
 pub fn run(
     folder: &Path,
     manifest: &Manifest,
@@ -57,6 +57,10 @@ pub fn run(
         judged.into_iter().try_for_each(|judged| result.verdict(judged))?;
         if progress(result.counts()).is_break() { Err(ShardError::Interrupted) } else { Ok(()) }
     })?;
+    // The plan has seen that lines and rows are claims. An era may have no block.
+    if matches!(planned.covers, Covers::Rounds | Covers::Blocks) && result.is_empty() {
+        return Err(ShardError::unfit(&planned.file, NO_CLAIM));
+    }
     let before = match &planned.covers {
         Covers::Era { before: Some(before), .. } => before.bytes,
         _ => 0,

@@ -1,7 +1,7 @@
 //! The files of a run become claims to judge.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::BufReader,
     ops::ControlFlow,
@@ -97,6 +97,11 @@ impl Inputs {
     /// How many files are read.
     pub(super) fn files(&self) -> usize {
         self.files.eras.len() + self.files.others.len() + self.files.refused.len()
+    }
+
+    /// Files that must have a claim. An era may have no block.
+    pub(super) fn of_claims(&self) -> BTreeSet<String> {
+        self.files.others.iter().map(|input| input.path.display().to_string()).collect()
     }
 
     /// How many blocks are verified if all files can be read.

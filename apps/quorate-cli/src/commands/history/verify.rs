@@ -55,7 +55,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let interrupt = Interrupt::install()?;
         let inputs = Inputs::open(&self.paths, &self.chains, self.rounds)?;
-        let mut report = Report::styled(Style {
+        let style = Style {
             verdicts: self.verdicts,
             json: self.json,
             explain: false,
@@ -63,7 +63,8 @@ impl Arguments {
             several: inputs.files() > 1,
             blocks: Some(inputs.blocks()),
             engine: self.engine.clone(),
-        });
+        };
+        let mut report = Report::styled(style, inputs.of_claims());
         for (file, exit, reason) in inputs.refused() {
             report.unreadable(&file, exit, reason);
         }

@@ -107,8 +107,8 @@ pub struct Arguments {
     #[arg(long, value_name = "[INDEX=]HEX", value_parser = Value::new(validator), help_heading = "Ethereum")]
     pub public_key: Vec<ValidatorKey>,
 
-    /// Exits: file with keys of validators, as a beacon node answers to /eth/v1/beacon/states/head/validators; may be given more than
-    /// once
+    /// Exits: file with keys of validators, as a beacon node answers to /eth/v1/beacon/states/head/validators?id=5,7; may be given more
+    /// than once
     #[arg(long, value_name = "FILE", help_heading = "Ethereum")]
     pub validators: Vec<PathBuf>,
 

@@ -46,7 +46,7 @@ pub(in crate::commands) struct Report {
     complaints: Complaints,
     /// Claims listed for a person.
     listed: usize,
-    /// Inputs of which nothing was heard yet.
+    /// Inputs that must have a claim, and of which nothing was heard yet.
     silent: BTreeSet<String>,
     /// Inputs that state a drand chain.
     chain_infos: BTreeSet<String>,
@@ -203,16 +203,16 @@ impl Report {
             blocks: None,
             engine: arguments.engine.clone(),
         };
-        let silent = match &arguments.files[..] {
+        let inputs = match &arguments.files[..] {
             [] => BTreeSet::from([name_of("-".as_ref())]),
             files => files.iter().map(|path| name_of(path)).collect(),
         };
         let has_key_sets = !arguments.key_set.is_empty();
-        Self { silent, suite: suite_for_claims(arguments), has_key_sets, ..Self::styled(style) }
+        Self { suite: suite_for_claims(arguments), has_key_sets, ..Self::styled(style, inputs) }
     }
 
-    /// A report in this style.
-    pub(in crate::commands) fn styled(style: Style) -> Self {
+    /// A report in this style, about inputs of which each must have a claim.
+    pub(in crate::commands) fn styled(style: Style, inputs: BTreeSet<String>) -> Self {
         // Of other chains the number of blocks is not known before they are read.
         let progress = || style.blocks.filter(|blocks| *blocks > 0).map_or_else(progress, progress_of_blocks);
         Self {
@@ -224,7 +224,7 @@ impl Report {
             tally: Tally::default(),
             complaints: Complaints::default(),
             listed: 0,
-            silent: BTreeSet::new(),
+            silent: inputs,
             chain_infos: BTreeSet::new(),
             suite: None,
             has_key_sets: false,
