@@ -230,9 +230,6 @@ mod quantity {
     }
 }
 
-/// How many questions are asked at a time.
-pub(crate) const AT_A_TIME: usize = 8;
-
 /// Whether a question is asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RpcPatience {
