@@ -14,6 +14,7 @@
 //! | [`halt`] | why the EVM stopped a call that no contract reverted |
 //! | [`refusal`] | why a node does not take a transaction |
 //! | [`rpc`] | [`Rpc`]: questions to a node |
+//! | `log_window` | how many blocks a node is asked for the logs of at once |
 //! | [`task_network`] | follows a `TaskNetwork` by what a node says |
 //! | [`nonce`] | the nonce of an account's next transaction, if no other one waits |
 //! | [`fees`] | what is offered for a unit of gas |
@@ -33,6 +34,7 @@ pub mod revert;
 pub mod halt;
 pub mod refusal;
 pub mod rpc;
+mod log_window;
 pub mod task_network;
 pub mod nonce;
 pub mod fees;
