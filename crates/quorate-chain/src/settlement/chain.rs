@@ -219,14 +219,13 @@ impl Chain {
             self.shorter = None;
             self.newest = Some(newest);
         }
-        let target = match self.confirmations {
-            Confirmations::Finalized => {
-                let finalized = self.node.block("finalized").await?.map(|block| block.number);
-                self.metrics.finalized(finalized);
-                finalized
-            }
-            Confirmations::Blocks(behind) => newest.and_then(|block| block.number.checked_sub(behind)),
+        let target = match newest {
+            Some(newest) => self.confirmations.last_final(&self.node, &newest).await?,
+            None => None,
         };
+        if self.confirmations == Confirmations::Finalized {
+            self.metrics.finalized(target);
+        }
         Ok(target.map_or(Target::None, Target::Block))
     }
 

@@ -30,7 +30,6 @@ use crate::{
     nonce::count,
     refusal::SendRefusal,
     rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
-    task_network::Confirmations,
 };
 
 /// The machine, and what it acts on.
@@ -203,10 +202,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn sight(&mut self, newest: &RpcBlock) -> Result<Sight, RpcError> {
-        let last_final = match self.settings.confirmations {
-            Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
-            Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number),
-        };
+        let last_final = self.settings.confirmations.last_final(&self.rpc, newest).await?;
         let nonce = count(&self.rpc, self.address, "latest").await?;
         let (mut mined, moved) = self.still_mined(newest, last_final).await?;
         let this = &*self;

@@ -46,6 +46,19 @@ impl Default for FollowSettings {
     }
 }
 
+impl Confirmations {
+    /// The last block of a chain that is final. Nodes behind one URL may differ, so it is none after the newest one.
+    ///
+    /// # Errors
+    /// [`RpcError`].
+    pub(crate) async fn last_final(self, rpc: &Rpc, newest: &RpcBlock) -> Result<Option<u64>, RpcError> {
+        Ok(match self {
+            Self::Blocks(behind) => newest.number.checked_sub(behind),
+            Self::Finalized => rpc.block("finalized").await?.map(|block| block.number.min(newest.number)),
+        })
+    }
+}
+
 /// The most blocks that wait to be final. A chain that does not become final for longer stops the follower.
 const MOST_RECENT: usize = 65_536;
 
@@ -113,10 +126,7 @@ impl NetworkFollower {
 
     async fn advance(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
         let newest = self.rpc.newest().await?;
-        let last_final = match self.settings.confirmations {
-            Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
-            Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number.min(newest.number)),
-        };
+        let last_final = self.settings.confirmations.last_final(&self.rpc, &newest).await?;
         if let Some(block) = self.draft.as_ref().and_then(NetworkDraft::newest) {
             if block.0 > newest.number {
                 // The node is behind what was read.
@@ -433,6 +443,20 @@ mod tests {
         let asked = asked.lock().unwrap();
         assert_eq!(asked[..4], windows::OF_HANGING);
         assert_eq!(asked.last().map(|(_, to)| *to), Some(NEWEST), "{asked:?}");
+    }
+
+    /// Two nodes answer by turns: the final block of the one is after the newest of the other.
+    #[test]
+    fn no_final_block_is_after_the_newest() {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let rpc = Rpc::new(&without_logs(12).url).unwrap();
+            let newest = rpc.block_at(9).await.unwrap().unwrap();
+            let last = async |confirmations: Confirmations| confirmations.last_final(&rpc, &newest).await.unwrap();
+            assert_eq!(last(Confirmations::Finalized).await, Some(9));
+            assert_eq!(last(Confirmations::Blocks(2)).await, Some(7));
+            assert_eq!(last(Confirmations::Blocks(10)).await, None);
+        });
     }
 
     /// A node hangs if it is asked for the logs of more than 600 blocks. A caller that drops the call in time reads all logs all the same.
