@@ -41,12 +41,9 @@ use quorate_host::{
 use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use serde::de::DeserializeOwned;
-use tokio::{
-    runtime::{Builder, Runtime},
-    signal::unix::{SignalKind, signal},
-};
+use tokio::runtime::{Builder, Runtime};
 
-pub(crate) use quorate_host::exit::note;
+pub(crate) use quorate_host::{exit::note, service::interrupted};
 
 /// The options of a node, from flags, environment and file.
 #[derive(Clone, Debug, Args)]
@@ -273,17 +270,6 @@ impl Pool {
 /// A runtime for a command that asks the chain or the signer.
 pub(crate) fn runtime() -> Result<Runtime> {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Failure::internal)
-}
-
-/// Waits for Ctrl-C, or for the signal that ends services.
-pub(crate) async fn interrupted() {
-    // If they cannot be listened to, the system's own rule holds: both end the program.
-    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return std::future::pending().await };
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
 }
 
 /// Prints to standard output.

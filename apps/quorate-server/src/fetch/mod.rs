@@ -22,10 +22,9 @@ use quorate::SourceId;
 use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
 use quorate_host::{
     exit::{Exit, Failure, Result, note},
-    plain,
+    plain, service,
 };
 use serde::Serialize;
-use tokio::signal::unix::{SignalKind, signal};
 
 pub use self::{
     headers::{Headers, HeadersError},
@@ -202,8 +201,7 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
     let mut client = open(held, *depth)?;
     let answers = tokio::select! {
         answers = ask(nodes, Duration::from_secs(*timeout)) => answers,
-        stopped = interrupted() => {
-            stopped.map_err(Failure::io)?;
+        () = service::interrupted() => {
             note("interrupted; nothing was decided, so verify all blocks");
             return Err(Failure::interrupted());
         }
@@ -229,15 +227,6 @@ async fn ask(nodes: &[AskedNode], longest: Duration) -> Vec<NodeAnswer> {
         NodeAnswer { node: SourceId::from(node.to_string().as_str()), body }
     });
     answers.collect()
-}
-
-async fn interrupted() -> io::Result<()> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }
 
 fn read_headers(path: &Path) -> Result<Headers> {
