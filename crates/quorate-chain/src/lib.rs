@@ -19,7 +19,9 @@
 //! | [`nonce`] | the nonce of an account's next transaction, if no other one waits |
 //! | [`fees`] | what is offered for a unit of gas |
 //! | [`gas`] | the limit of a transaction's gas |
+//! | `transaction` | a transaction and its signature |
 //! | [`submitter`] | [`Submitter`]: the transactions of one account, from the call to finality |
+//! | [`account`] | an [`Account`](account::Account) that sends one transaction at a time, and waits until it is mined |
 //! | [`settlement`] | follows a settlement by what a node says |
 //! | [`watch`] | [`Watcher`](watch::Watcher): recomputes what is posted to a settlement, and demands the proof of what is false |
 //! | [`deploy`] | deploys a token, a verifier and a `TaskNetwork`, for demonstrations and tests |
@@ -39,7 +41,9 @@ pub mod task_network;
 pub mod nonce;
 pub mod fees;
 pub mod gas;
+mod transaction;
 pub mod submitter;
+pub mod account;
 pub mod settlement;
 pub mod watch;
 pub mod deploy;

@@ -1,5 +1,5 @@
-//! What a program tells the service manager that started it: that it is ready, reloads its configuration, stops, and still works. And the signals
-//! that end it.
+//! What a program tells the service manager that started it: that it is ready, reloads its configuration, stops, and still works. Also the
+//! signals that end it.
 //!
 //! systemd listens on the socket that `NOTIFY_SOCKET` names (`Type=notify` in a unit). Where nobody listens, nothing is sent, and
 //! nothing fails: a program runs in a terminal or a container as it does under systemd.

@@ -22,8 +22,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
     Payer, PayerFile, Rpc,
-    deploy::{Account, DeployError},
-    rpc::TransactionReceipt,
+    account::{Account, AccountError, Transacted},
     task_network::read_terms,
 };
 use quorate_evm::{
@@ -155,12 +154,15 @@ pub(crate) fn payer_of(key: &Path, passphrase: Option<&Path>, passphrase_option:
 pub(crate) async fn account(options: &Options, rpc: &Rpc, payer: Payer) -> Result<Account> {
     let account = Account::new(rpc.clone(), payer, options.fees()).await.map_err(Failure::io)?;
     // On standard error, so that nothing that was sent is lost if standard output is full or closed.
-    Ok(account.telling(note))
+    Ok(account.telling(|event| {
+        note(event);
+        Ok(())
+    }))
 }
 
 /// Sends a call, waits until it is mined, and says what it cost.
 pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCall) -> Result<()> {
-    mined(account, what, account.send_bytes(what, call.to, call.calldata)).await
+    mined(account, what, account.send_bytes(what, call.to, call.calldata, &[])).await
 }
 
 /// The same for a call of any contract.
@@ -170,29 +172,14 @@ pub(crate) async fn send_call(account: &Account, what: &'static str, to: Address
 
 async fn mined(
     account: &Account,
-    what: &str,
-    sending: impl Future<Output = std::result::Result<TransactionReceipt, DeployError>>,
+    what: &'static str,
+    sending: impl Future<Output = std::result::Result<Transacted, AccountError>>,
 ) -> Result<()> {
-    let receipt = until_interrupted(account, sending).await?;
+    let Transacted { receipt, .. } =
+        account.until_interrupted(sending).await.map_err(|failure| failure.context(what))?;
     let block = receipt.block_number;
     print(format!("{what:<12}block {block}, {} gas", HumanCount(receipt.gas_used.to())))
         .map_err(|failure| failure.context(format!("{what}: mined in block {block}, and nothing more is sent")))
-}
-
-/// Waits for what an account sends, or for an interruption, which says what may be mined all the same.
-pub(crate) async fn until_interrupted<T>(
-    account: &Account,
-    sending: impl Future<Output = std::result::Result<T, DeployError>>,
-) -> Result<T> {
-    tokio::select! {
-        sent = sending => sent.map_err(Failure::from),
-        () = interrupted() => {
-            if let Some(transaction) = account.underway() {
-                note(format!("interrupted; transaction {transaction} may have been sent, and may still be mined"));
-            }
-            Err(Failure::interrupted())
-        }
-    }
 }
 
 /// The token of stake and rewards, as people write its amounts.
