@@ -17,7 +17,7 @@ use quorate_host::{
     metrics::{self as told, Watched},
     service,
 };
-use tokio::{net::TcpListener, signal};
+use tokio::net::TcpListener;
 
 use crate::{
     print::{Progress, note},
@@ -141,7 +141,7 @@ pub(crate) async fn until_stopped<T: Follows>(
     service::ready(status);
     let ended = tokio::select! {
         ended = run(works) => Some(ended),
-        stopped = interrupted() => { stopped?; None }
+        () = service::interrupted() => None,
         () = watched => None,
     };
     service::stopping("writing down the cursor");
@@ -158,18 +158,4 @@ pub(crate) async fn until_stopped<T: Follows>(
 /// The failure of a run with `--once` that had nothing to read.
 pub(crate) fn nothing_confirmed(from_block: u64) -> Failure {
     Failure::refused(anyhow!("block {from_block} has not so many --confirmations yet, so there is nothing to read"))
-}
-
-/// Waits for Ctrl-C, or for the signal that ends services.
-async fn interrupted() -> Result<()> {
-    #[cfg(unix)]
-    {
-        let mut end = signal::unix::signal(signal::unix::SignalKind::terminate()).map_err(Failure::internal)?;
-        tokio::select! {
-            pressed = signal::ctrl_c() => pressed.map_err(Failure::internal),
-            _ = end.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    signal::ctrl_c().await.map_err(Failure::internal)
 }

@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use alloy::signers::local::PrivateKeySigner;
 use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::{PayerError, PayerFile};
@@ -42,14 +41,14 @@ impl Payer {
     ///
     /// # Errors
     /// There is none, or it cannot be read. No message repeats a secret.
-    pub(crate) fn signer(&self) -> Result<PrivateKeySigner> {
+    pub(crate) fn open(&self) -> Result<quorate_chain::Payer> {
         match &self.key_file {
             Some(file) => self.unlock(file),
             None => from_variable(),
         }
     }
 
-    fn unlock(&self, path: &Path) -> Result<PrivateKeySigner> {
+    fn unlock(&self, path: &Path) -> Result<quorate_chain::Payer> {
         let file = PayerFile {
             key: path,
             passphrase: self.passphrase_file.as_deref(),
@@ -61,11 +60,11 @@ impl Payer {
             let ask = || rpassword::prompt_password(format!("Passphrase for {}: ", path.display()));
             asked.then(ask).transpose().map(|text| text.map(|text| Passphrase::new(Zeroizing::new(text))))
         };
-        Ok(file.open(ask, note)?.into())
+        Ok(file.open(ask, note)?)
     }
 }
 
-fn from_variable() -> Result<PrivateKeySigner> {
+fn from_variable() -> Result<quorate_chain::Payer> {
     let usage = |what: &str| Failure::usage(anyhow!("{what}; pass --key-file FILE, or set {VARIABLE}"));
     let text = match env::var(VARIABLE) {
         Ok(text) => Zeroizing::new(text),
@@ -74,6 +73,6 @@ fn from_variable() -> Result<PrivateKeySigner> {
     };
     match quorate_chain::Payer::from_hex(&text) {
         Err(PayerError::Digits) => Err(usage(&format!("{VARIABLE} is not a key: expected 64 hexadecimal digits"))),
-        key => key.map(PrivateKeySigner::from).map_err(|error| Failure::usage(error).context(VARIABLE)),
+        key => key.map_err(|error| Failure::usage(error).context(VARIABLE)),
     }
 }

@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use alloy::{
-    primitives::{Address, B256, Bytes},
-    signers::local::PrivateKeySigner,
-};
+use alloy::primitives::{Address, B256, Bytes};
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
-use quorate_chain::rpc::Rpc;
+use quorate_chain::{account::Account, rpc::Rpc};
 use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
 use quorate_host::{
     dash::{self, name_of, refuse_twice_standard_input},
@@ -19,7 +16,7 @@ use quorate_host::{
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
-use crate::wallet::{SendFailure, Sending, line};
+use crate::wallet::{SendFailure, Sending, line, send};
 
 /// Send transactions that `quorate evm` made, and wait for their receipts
 ///
@@ -30,8 +27,9 @@ use crate::wallet::{SendFailure, Sending, line};
 /// --plan takes the output of `quorate evm plan --json` with a signature. The command also compares the state in which the plan
 /// settles with the network's file and with the contract.
 ///
-/// The hash of a transaction is printed before it is sent. If the command fails or is interrupted after that, it says whether the
-/// transaction was sent or may have been. The exit code is 1 if the contract's state does not allow a transaction.
+/// The hash of a transaction is printed before it is sent. If the command fails after that, or Ctrl-C or SIGTERM ends it, it names the
+/// transaction that may have been sent. The exit code is 1 if the contract's state does not allow a transaction, and 130 after Ctrl-C or
+/// SIGTERM.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("what").required(true))]
 pub(crate) struct Arguments {
@@ -115,11 +113,12 @@ impl Arguments {
             check_state(node, &plan).await
         })?;
         // The passphrase is asked for when everything else is right.
-        let signer = self.sending.payer.signer()?;
-        let mined = runtime.block_on(self.sending.send(node, &signer, &call)).map_err(SendFailure::told)?;
-        let (planned, used) = (plan.gas.total, mined.used);
+        let account = self.sending.account(node, call.chain_id)?;
+        let sending = async { send(&account, &call).await.map_err(|failed| failed.failure) };
+        let sent = runtime.block_on(account.until_interrupted(sending))?;
+        let (planned, used) = (plan.gas.total, sent.receipt.gas_used.to());
         line(format!("planned      {}  ({:+.1} %)", HumanCount(planned), percent(planned, used)))?;
-        let estimate = mined.estimate;
+        let estimate = sent.estimate;
         line(format!("estimated    {}  by the node ({:+.1} %)", HumanCount(estimate), percent(estimate, used)))?;
         Ok(Exit::Success)
     }
@@ -157,32 +156,39 @@ impl Arguments {
         let name = name_of(path);
         let all = transactions(path)?;
         let left: Vec<_> = all.into_iter().filter(|(number, _)| *number as u64 >= self.from_line).collect();
-        if left.is_empty() {
+        let Some((_, first)) = left.first() else {
             return Err(Failure::usage(anyhow!("{name}: no transaction from line {} on", self.from_line)));
-        }
+        };
         // What is wrong with the last one is better known before the first one is sent.
         for (number, call) in &left {
             let checked = runtime.block_on(self.sending.check(node, call.chain_id, call.to));
             checked.map_err(|failure| failure.context(format!("{name}, line {number}")))?;
         }
-        let signer = self.sending.payer.signer()?;
+        // All are of the node's chain.
+        let account = self.sending.account(node, first.chain_id)?;
         for (number, call) in &left {
-            let checked = runtime.block_on(check_sender(node, call, &signer));
+            let checked = runtime.block_on(check_sender(node, call, &account));
             checked.map_err(|failure| failure.context(format!("{name}, line {number}: {}", plain(&call.about))))?;
         }
-        for (place, (number, call)) in left.iter().enumerate() {
-            line(format!("line {number}       {}", plain(&call.about)))?;
-            let sent = runtime.block_on(async {
-                check_epoch(node, call).await?;
-                self.sending.send(node, &signer, call).await
-            });
-            sent.map_err(|SendFailure { failure, sent }| {
-                let before = if place == 0 { "no line was sent" } else { "the lines before it were sent" };
-                let what = sent.words().unwrap_or_else(|| before.to_owned());
-                failure.context(format!("{name}, line {number} ({what})"))
-            })?;
-        }
-        Ok(Exit::Success)
+        let sending = async {
+            for (place, (number, call)) in left.iter().enumerate() {
+                line(format!("line {number}       {}", plain(&call.about)))?;
+                let sent = async {
+                    check_epoch(node, call).await?;
+                    send(&account, call).await
+                };
+                sent.await.map_err(|SendFailure { failure, may_be_sent }| {
+                    let before = match place {
+                        _ if may_be_sent => "",
+                        0 => " (no line was sent)",
+                        _ => " (the lines before it were sent)",
+                    };
+                    failure.context(format!("{name}, line {number}{before}"))
+                })?;
+            }
+            Ok::<_, Failure>(Exit::Success)
+        };
+        runtime.block_on(account.until_interrupted(sending))
     }
 }
 
@@ -205,21 +211,21 @@ fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
 }
 
 /// Refuses a key whose account is not the one that has to send.
-async fn check_sender(node: &Rpc, call: &Transaction, signer: &PrivateKeySigner) -> Result<()> {
+async fn check_sender(node: &Rpc, call: &Transaction, account: &Account) -> Result<()> {
     let (sender, who) = match call.sender {
         Sender::Anyone => return Ok(()),
-        Sender::Account(account) => (account, "the owner of the key"),
+        Sender::Account(owner) => (owner, "the owner of the key"),
         Sender::Registrar => {
             let registrar = node.read(call.to, &Settlement::registrarCall {}, None).await.map_err(Failure::io)?;
             (registrar, "the settlement's registrar")
         }
     };
-    if sender == signer.address() {
+    if sender == account.address() {
         return Ok(());
     }
     Err(Failure::usage(anyhow!(
         "{sender}, {who}, has to send this, and the key is that of {}. If the sender is a contract, let it make the call",
-        signer.address()
+        account.address()
     )))
 }
 

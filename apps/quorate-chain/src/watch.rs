@@ -100,7 +100,7 @@ impl Arguments {
         ))?;
         if self.payer.is_named() && !self.once {
             // The passphrase is asked for when everything else is right.
-            watcher.pay(WatchPayer { payer: self.payer.signer()?.into(), fees: self.fees.limits() });
+            watcher.pay(WatchPayer { payer: self.payer.open()?, fees: self.fees.limits() });
         }
         let run = async |watcher: &mut Watcher<Progress>| self.watch(watcher).await;
         match until_stopped(&self.reading, "watching", &mut watcher, run).await? {

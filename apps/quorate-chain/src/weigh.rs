@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use alloy::{
-    primitives::{Address, Bytes, U256},
-    signers::local::PrivateKeySigner,
-};
+use alloy::primitives::{Address, Bytes, U256};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate_chain::{gas::TooMuchGas, rpc::Rpc};
+use quorate_chain::{
+    account::{Account, AccountError},
+    rpc::Rpc,
+};
 use quorate_evm::{
     Network, Sender, Transaction, Upkeep, WeightPart,
     alloy_sol_types::SolCall,
@@ -22,14 +22,15 @@ use quorate_host::{
 };
 use tokio::runtime::Runtime;
 
-use crate::wallet::{Sending, line};
+use crate::wallet::{Sending, line, send};
 
 /// Begin the next epoch of a settlement whose registrar takes its weights from a restaking protocol
 ///
 /// Once the epoch is due, anyone may weigh the operators and begin it. This sends the registrar's `weigh`, as often as it
 /// takes, then `beginEpoch` with the threshold that the weights need, and then the settlement's `enter`. If an epoch waits to
 /// be entered, it sends `enter` alone. Run it by a timer. The exit code is 1 if the epoch is not due yet, or if the file of the
-/// network is behind. If the epoch is due and a transaction is refused, costs too much or fails, it is 3.
+/// network is behind. If the epoch is due and a transaction is refused, costs too much or fails, it is 3. If Ctrl-C or SIGTERM ends
+/// the command, it names the transaction that may have been sent, and the code is 130.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -59,13 +60,14 @@ impl Arguments {
         let network = Network::from_json(text.as_bytes()).with_context(|| name.clone()).map_err(Failure::usage)?;
         let enter = Upkeep::Enter.transaction(&network).with_context(|| name.clone()).map_err(Failure::usage)?;
         let next = runtime.block_on(self.next(&node, &network))?;
-        let signer = self.sending.payer.signer()?;
-        runtime.block_on(async {
+        let account = self.sending.account(&node, network.chain_id)?;
+        let sending = async {
             if let Some(registrar) = next {
-                self.begin(&node, &signer, &network, registrar).await?;
+                self.begin(&node, &account, &network, registrar).await?;
             }
-            self.send(&node, &signer, &enter).await
-        })?;
+            send_due(&account, &enter).await
+        };
+        runtime.block_on(account.until_interrupted(sending))?;
         Ok(Exit::Success)
     }
 
@@ -94,7 +96,7 @@ impl Arguments {
     }
 
     /// Weighs everybody, and begins the epoch with the weights that the registrar has then.
-    async fn begin(&self, node: &Rpc, signer: &PrivateKeySigner, network: &Network, registrar: Address) -> Result<()> {
+    async fn begin(&self, node: &Rpc, account: &Account, network: &Network, registrar: Address) -> Result<()> {
         let call = |about: &str, calldata: Vec<u8>| Transaction {
             about: about.to_owned(),
             chain_id: network.chain_id,
@@ -106,9 +108,9 @@ impl Arguments {
         };
         loop {
             let weigh = StakeRegistrar::weighCall { count: U256::from(self.step) };
-            let weighed = self.send(node, signer, &call("weigh operators", weigh.abi_encode())).await;
+            let weighed = send_due(account, &call("weigh operators", weigh.abi_encode())).await;
             weighed.map_err(|failure| {
-                let smaller = failure.error.is::<TooMuchGas>();
+                let smaller = matches!(failure.error.downcast_ref(), Some(AccountError::Gas(_)));
                 if smaller { failure.context(format!("--step is {}; try a smaller one", self.step)) } else { failure }
             })?;
             let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await;
@@ -128,13 +130,14 @@ impl Arguments {
         let (threshold, _) = state::enough(&weights, required);
         let begin = StakeRegistrar::beginEpochCall { threshold };
         let about = format!("begin the epoch: {} keys weigh {total}, required: {required}", weights.len());
-        self.send(node, signer, &call(&about, begin.abi_encode())).await
+        send_due(account, &call(&about, begin.abi_encode())).await
     }
+}
 
-    async fn send(&self, node: &Rpc, signer: &PrivateKeySigner, call: &Transaction) -> Result<()> {
-        line(format!("what         {}", call.about))?;
-        self.sending.send(node, signer, call).await.map(drop).map_err(|error| of_due_epoch(error.told()))
-    }
+/// Sends a transaction of an epoch that is due.
+async fn send_due(account: &Account, call: &Transaction) -> Result<()> {
+    line(format!("what         {}", call.about))?;
+    send(account, call).await.map(drop).map_err(|failed| of_due_epoch(failed.failure))
 }
 
 /// The failure of a transaction whose epoch is due. A timer takes exit code 1 for an epoch that is not due yet, so this one has another.

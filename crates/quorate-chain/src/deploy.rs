@@ -3,144 +3,32 @@
 //! A new token is a plain one, all of which belongs to the deployer, and is worth nothing. A network that is meant to stay
 //! takes a token that exists, and gives its roles to a multi-signature.
 
-use std::{fmt, time::Duration};
+use std::fmt::Display;
 
-use alloy::{
-    eips::eip2718::Encodable2718 as _,
-    network::{EthereumWallet, NetworkTransactionBuilder as _, TransactionBuilder as _},
-    primitives::{Address, B256, Bytes, U256},
-    rpc::types::TransactionRequest,
-};
+use alloy::primitives::{Address, Bytes, U256};
 use quorate_evm::{
     KeyGroup, WeightPart,
-    alloy_sol_types::{SolCall, SolConstructor as _},
+    alloy_sol_types::SolConstructor as _,
     contract::{
         Erc20, TASK_NETWORK_CODE, TEST_TOKEN_CODE, TaskNetwork, TestToken, Verifier,
         task_network::ITaskNetwork::Parameters,
     },
 };
 use quorate_host::exit::{Ends, Exit};
-use serde_json::json;
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep},
-};
 
-use crate::{
-    fees::{FeeError, FeeLimits},
-    gas::gas_limit,
-    nonce::{NONCE_PATIENCE, NonceError, next_nonce},
-    refusal::SendRefusal,
-    rpc::{Rpc, RpcError, TransactionReceipt},
-    submitter::Payer,
-};
-
-/// An account that sends one transaction at a time, and waits until it is mined. It neither raises fees nor looks at
-/// reorganisations: that is what a [`Submitter`](crate::Submitter) does.
-#[derive(Debug)]
-pub struct Account {
-    rpc: Rpc,
-    wallet: EthereumWallet,
-    address: Address,
-    chain_id: u64,
-    fees: FeeLimits,
-    patience: Duration,
-    told: fn(AccountEvent),
-    underway: watch::Sender<Option<B256>>,
-}
-
-/// What an account tells while it works, so that a user can look for it whatever happens next. Its text is for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AccountEvent {
-    /// A transaction is about to be sent.
-    Sending {
-        /// What it does.
-        what: &'static str,
-        /// The transaction.
-        transaction: B256,
-    },
-    /// A contract was created.
-    Created {
-        /// The contract, in words.
-        what: &'static str,
-        /// Its address.
-        contract: Address,
-    },
-}
-
-impl fmt::Display for AccountEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sending { what, transaction } => write!(f, "{what}: sending transaction {transaction}"),
-            Self::Created { what, contract } => write!(f, "{what} is at {contract}"),
-        }
-    }
-}
+use crate::account::{Account, AccountError};
 
 /// Why something was not deployed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeployError {
-    /// The node gave no answer that can be used, or does not take the transaction. Nothing was sent.
-    #[error("{what}: {why}")]
-    Node {
-        /// What was to be done.
-        what: &'static str,
-        /// The node's words.
-        why: String,
-    },
-    /// The contract refuses the call, the EVM stops it, it needs too much gas, or a unit of gas costs too much. Nothing was sent.
-    #[error("{what}: {why}")]
-    Refused {
-        /// What was to be done.
-        what: &'static str,
-        /// The contract's error in words, or the cost, or the gas.
-        why: String,
-    },
-    /// The transaction cannot be signed. Nothing was sent.
-    #[error("{what}: {why}")]
-    Unsigned {
-        /// What was to be done.
-        what: &'static str,
-        /// Why not.
-        why: String,
-    },
-    /// The node gave no answer that can be used about a transaction, and may have it.
-    #[error("{what}: transaction {transaction} may have been sent, and may be mined: {why}")]
-    Unknown {
-        /// What was to be done.
-        what: &'static str,
-        /// The transaction.
-        transaction: B256,
-        /// The node's words.
-        why: String,
-    },
-    /// The transaction was mined and reverted.
-    #[error("{what}: transaction {transaction} was reverted")]
-    Reverted {
-        /// What was to be done.
-        what: &'static str,
-        /// The transaction.
-        transaction: B256,
-    },
-    /// The transaction was not mined in time. It may still be.
-    #[error("{what}: transaction {transaction} is in no block after {} s; it may still be mined", .after.as_secs())]
-    NotMined {
-        /// What was to be done.
-        what: &'static str,
-        /// The transaction.
-        transaction: B256,
-        /// How long was waited.
-        after: Duration,
-    },
-    /// Other transactions of the account wait. Nothing was sent.
+    /// The account did not get something done.
     #[error("{what}: {source}")]
-    Waiting {
+    Account {
         /// What was to be done.
         what: &'static str,
-        /// How many wait.
-        source: NonceError,
+        /// Why it was not.
+        source: AccountError,
     },
     /// The account sent something else between the verifier and the network.
     #[error(
@@ -168,12 +56,9 @@ pub enum DeployError {
 impl Ends for DeployError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Node { .. } | Self::Unknown { .. } | Self::NotMined { .. } => Exit::Io,
-            Self::Refused { .. } | Self::Reverted { .. } | Self::Waiting { .. } | Self::Displaced { .. } => {
-                Exit::Negative
-            }
+            Self::Account { source, .. } => source.exit(),
+            Self::Displaced { .. } => Exit::Negative,
             Self::Term { .. } => Exit::Usage,
-            Self::Unsigned { .. } => Exit::Internal,
         }
     }
 }
@@ -256,7 +141,7 @@ impl NetworkPlan {
     /// # Errors
     /// [`DeployError::Term`], with the first term that the contract refuses.
     pub fn check(&self) -> Result<(), DeployError> {
-        let wrong = |term, found: &dyn std::fmt::Display, expected: String| {
+        let wrong = |term, found: &dyn Display, expected: String| {
             Err(DeployError::Term { term, found: found.to_string(), expected })
         };
         let least_delay = u128::from(self.slashing_window) + 2 * u128::from(self.epoch_length);
@@ -318,139 +203,6 @@ pub struct Deployed {
 const MOST_OPERATORS: u32 = 1_136;
 /// The denominator of shares.
 const WHOLE: u16 = 10_000;
-/// How often the receipt is asked for.
-const POLL: Duration = Duration::from_millis(20);
-
-impl Account {
-    /// An account on the node's chain, which pays no more than `fees` for a unit of gas.
-    ///
-    /// # Errors
-    /// The node does not answer.
-    pub async fn new(rpc: Rpc, payer: Payer, fees: FeeLimits) -> Result<Self, RpcError> {
-        let chain_id = rpc.chain_id().await?;
-        let address = payer.address();
-        let (wallet, patience) = (payer.wallet(), Duration::from_secs(60));
-        let underway = watch::Sender::new(None);
-        Ok(Self { rpc, wallet, address, chain_id, fees, patience, told: |_| {}, underway })
-    }
-
-    /// The same account, which tells each transaction before it is sent, and each contract that it created.
-    #[must_use]
-    pub fn telling(self, told: fn(AccountEvent)) -> Self {
-        Self { told, ..self }
-    }
-
-    /// The transaction that may have been sent, and of which there is no receipt; `None` if there is none. Whoever drops a future of the
-    /// account finds here what may be mined all the same.
-    pub fn underway(&self) -> Option<B256> {
-        *self.underway.borrow()
-    }
-
-    /// The account's address.
-    pub fn address(&self) -> Address {
-        self.address
-    }
-
-    /// Calls a contract, and waits until the transaction is mined.
-    ///
-    /// # Errors
-    /// [`DeployError`], which begins with `what`.
-    pub async fn send(
-        &self,
-        what: &'static str,
-        to: Address,
-        call: &impl SolCall,
-    ) -> Result<TransactionReceipt, DeployError> {
-        self.send_bytes(what, to, call.abi_encode().into()).await
-    }
-
-    /// Sends calldata, and waits until the transaction is mined.
-    ///
-    /// # Errors
-    /// [`DeployError`], which begins with `what`.
-    pub async fn send_bytes(
-        &self,
-        what: &'static str,
-        to: Address,
-        calldata: Bytes,
-    ) -> Result<TransactionReceipt, DeployError> {
-        let request = TransactionRequest::default().with_to(to).with_input(calldata);
-        self.transact(what, request).await.map(|(_, receipt)| receipt)
-    }
-
-    /// Creates a contract, and waits until the transaction is mined.
-    ///
-    /// # Errors
-    /// [`DeployError`], which begins with `what`.
-    pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, TransactionReceipt), DeployError> {
-        let (transaction, receipt) = self.transact(what, TransactionRequest::default().with_deploy_code(code)).await?;
-        let Some(contract) = receipt.contract_address else {
-            return Err(DeployError::Unknown { what, transaction, why: "the receipt names no contract".to_owned() });
-        };
-        (self.told)(AccountEvent::Created { what, contract });
-        Ok((contract, receipt))
-    }
-
-    async fn next_nonce(&self, what: &'static str) -> Result<u64, DeployError> {
-        let patience = self.patience.min(NONCE_PATIENCE);
-        next_nonce(&self.rpc, self.address, patience).await.map_err(|error| match error {
-            NonceError::Node(error) => failed(what, &error),
-            source @ NonceError::Waiting { .. } => DeployError::Waiting { what, source },
-        })
-    }
-
-    /// Sends a transaction, and waits until it is mined. Returns its hash and its receipt.
-    async fn transact(
-        &self,
-        what: &'static str,
-        request: TransactionRequest,
-    ) -> Result<(B256, TransactionReceipt), DeployError> {
-        let failed = |error: RpcError| failed(what, &error);
-        let fees = self.fees.offer(&self.rpc).await.map_err(|error| match error {
-            FeeError::Node(error) => failed(error),
-            error => DeployError::Refused { what, why: error.to_string() },
-        })?;
-        let request = request.with_from(self.address);
-        let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await.map_err(failed)?;
-        let limit = gas_limit(estimate).map_err(|error| DeployError::Refused { what, why: error.to_string() })?;
-        let request = request
-            .with_chain_id(self.chain_id)
-            .with_nonce(self.next_nonce(what).await?)
-            .with_gas_limit(limit)
-            .with_max_fee_per_gas(fees.max_fee)
-            .with_max_priority_fee_per_gas(fees.tip);
-        let signed = request.build(&self.wallet).await;
-        let signed = signed.map_err(|error| DeployError::Unsigned { what, why: error.to_string() })?;
-        let transaction = *signed.tx_hash();
-        let bytes = Bytes::from(signed.encoded_2718());
-        let unknown = |error: RpcError| DeployError::Unknown { what, transaction, why: error.to_string() };
-        // Before it is sent: whoever is interrupted while the node does not answer has its name, too.
-        (self.told)(AccountEvent::Sending { what, transaction });
-        self.underway.send_replace(Some(transaction));
-        match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
-            Ok(_) => {}
-            // An earlier try reached the node, though its answer did not reach us.
-            Err(error) if error.send_refusal() == Some(SendRefusal::Seen) => {}
-            Err(error) if error.may_have_taken() => return Err(unknown(error)),
-            Err(error) => {
-                self.underway.send_replace(None);
-                return Err(failed(error));
-            }
-        }
-        let begun = Instant::now();
-        loop {
-            if let Some(receipt) = self.rpc.receipt(transaction).await.map_err(unknown)? {
-                self.underway.send_replace(None);
-                let reverted = DeployError::Reverted { what, transaction };
-                return if receipt.status.is_zero() { Err(reverted) } else { Ok((transaction, receipt)) };
-            }
-            if begun.elapsed() > self.patience {
-                return Err(DeployError::NotMined { what, transaction, after: self.patience });
-            }
-            sleep(POLL).await;
-        }
-    }
-}
 
 /// Deploys a verifier and a network, and a token if the plan names none, and funds the network's pool.
 ///
@@ -458,30 +210,38 @@ impl Account {
 /// [`DeployError`]. What was deployed before stays.
 pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deployed, DeployError> {
     plan.check()?;
+    let create = async |what: &'static str, code: Bytes| account.create(what, code).await.map_err(failed(what));
     let token = match plan.token {
-        Some(token) if !account.rpc.code(token).await.map_err(|error| failed("the token", &error))?.is_empty() => token,
         Some(token) => {
-            let (term, expected) = ("token", "there must be a contract at that address".to_owned());
-            return Err(DeployError::Term { term, found: token.to_string(), expected });
+            let code = account.rpc.code(token).await.map_err(AccountError::node).map_err(failed("the token"))?;
+            if code.is_empty() {
+                let (term, expected) = ("token", "there must be a contract at that address".to_owned());
+                return Err(DeployError::Term { term, found: token.to_string(), expected });
+            }
+            token
         }
         None => {
             let arguments = TestToken::constructorCall { supply: plan.supply };
-            account.create("the token", with(TEST_TOKEN_CODE, &arguments.abi_encode())).await?.0
+            create("the token", with(TEST_TOKEN_CODE, &arguments.abi_encode())).await?.0
         }
     };
     // The verifier names the network, which the account creates next.
-    let network = account.address.create(account.next_nonce("the verifier").await? + 1);
+    let nonce = account.next_nonce().await.map_err(failed("the verifier"))?;
+    let network = account.address().create(nonce + 1);
     let arguments = Verifier::constructorCall { network, pinned: U256::from(plan.pinned_slots) };
     let code = with(plan.key_group.verifier_code(), &arguments.abi_encode());
-    let (verifier, _) = account.create("the verifier", code).await?;
+    let (verifier, _) = create("the verifier", code).await?;
     let genesis = match plan.genesis {
         Some(genesis) => genesis,
-        None => account.rpc.newest().await.map_err(|error| failed("the network", &error))?.timestamp,
+        None => {
+            let newest = account.rpc.newest().await.map_err(AccountError::node).map_err(failed("the network"))?;
+            newest.timestamp
+        }
     };
     let parameters = Parameters {
         token,
         verifier,
-        admin: plan.admin.unwrap_or(account.address),
+        admin: plan.admin.unwrap_or(account.address()),
         genesis,
         epochLength: plan.epoch_length,
         slashingWindow: plan.slashing_window,
@@ -499,14 +259,15 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
     };
     let arguments = TaskNetwork::constructorCall { parameters };
     let code = with(TASK_NETWORK_CODE, &arguments.abi_encode());
-    let (created, receipt) = account.create("the network", code).await?;
+    let (created, receipt) = create("the network", code).await?;
     if created != network {
         return Err(DeployError::Displaced { found: created, expected: network });
     }
     if !plan.pool.is_zero() {
         let approve = Erc20::approveCall { spender: network, value: plan.pool };
-        account.send("the pool's tokens", token, &approve).await?;
-        account.send("the pool", network, &TaskNetwork::fundCall { amount: plan.pool }).await?;
+        let fund = TaskNetwork::fundCall { amount: plan.pool };
+        account.send("the pool's tokens", token, &approve).await.map_err(failed("the pool's tokens"))?;
+        account.send("the pool", network, &fund).await.map_err(failed("the pool"))?;
     }
     Ok(Deployed { token, verifier, network, block: receipt.block_number.to() })
 }
@@ -515,132 +276,14 @@ fn with(code: &[u8], arguments: &[u8]) -> Bytes {
     [code, arguments].concat().into()
 }
 
-/// An answer before which, or by which, nothing was sent.
-fn failed(what: &'static str, error: &RpcError) -> DeployError {
-    match (error.revert(), error) {
-        (Some(why), _) => DeployError::Refused { what, why },
-        (None, RpcError::Halted { .. }) => DeployError::Refused { what, why: error.to_string() },
-        (None, _) => DeployError::Node { what, why: error.to_string() },
-    }
+/// What was to be done, in front of the reason why it was not.
+fn failed(what: &'static str) -> impl Fn(AccountError) -> DeployError {
+    move |source| DeployError::Account { what, source }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use alloy::primitives::U64;
-    use quorate_lab::proxy::Proxy;
-    use serde_json::Value;
-    use tokio::runtime;
-
     use super::*;
-
-    /// The receipt of a transaction that did what it should.
-    fn mined() -> Value {
-        json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
-    }
-
-    /// Sends to a node on which so many transactions of the account wait, and which answers this about the one that is sent and about its
-    /// receipt. Returns how often something was sent.
-    fn sent(
-        waiting: u64,
-        answer: Result<Value, &'static str>,
-        receipt: Value,
-    ) -> (Result<TransactionReceipt, DeployError>, usize) {
-        estimated("0x1", waiting, answer, receipt)
-    }
-
-    /// The same, to a node that estimates so much gas.
-    fn estimated(
-        estimate: &'static str,
-        waiting: u64,
-        answer: Result<Value, &'static str>,
-        receipt: Value,
-    ) -> (Result<TransactionReceipt, DeployError>, usize) {
-        let count = Arc::new(Mutex::new(0));
-        let counted = count.clone();
-        let node = Proxy::alone(move |method, parameters| {
-            Ok(match method {
-                "eth_getTransactionCount" => json!(U64::from(if parameters[1] == "latest" { 7 } else { 7 + waiting })),
-                "eth_getBlockByNumber" => json!({
-                    "number": "0x1",
-                    "hash": B256::ZERO,
-                    "parentHash": B256::ZERO,
-                    "timestamp": "0x1",
-                    "baseFeePerGas": "0x1"
-                }),
-                "eth_sendRawTransaction" => {
-                    *counted.lock().unwrap() += 1;
-                    return answer.clone().map_err(str::to_owned);
-                }
-                "eth_getTransactionReceipt" => receipt.clone(),
-                "eth_estimateGas" => json!(estimate),
-                // The chain's id, and the tip.
-                _ => json!("0x1"),
-            })
-        });
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let receipt = runtime.block_on(async {
-            let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
-            let account = Account::new(Rpc::new(&node.url).unwrap(), payer, FeeLimits::default()).await.unwrap();
-            let account = Account { patience: Duration::from_millis(100), ..account };
-            let receipt = account.send_bytes("the pool", Address::repeat_byte(1), Bytes::new()).await;
-            let is_open = matches!(receipt, Err(DeployError::Unknown { .. } | DeployError::NotMined { .. }));
-            assert_eq!(account.underway().is_some(), is_open, "{receipt:?}");
-            receipt
-        });
-        let count = *count.lock().unwrap();
-        (receipt, count)
-    }
-
-    /// The account of a payment that was given up: a second one would be paid as well.
-    #[test]
-    fn what_waits_is_not_paid_again() {
-        let (receipt, count) = sent(1, Err("already known"), mined());
-        let error = receipt.unwrap_err();
-        assert_eq!(error.exit(), Exit::Negative);
-        assert!(matches!(error, DeployError::Waiting { .. }) && count == 0, "{error}");
-        assert!(error.to_string().contains("the pool: transactions of 0x"), "{error}");
-    }
-
-    /// It would run out of gas, and be paid.
-    #[test]
-    fn an_estimate_above_the_most_is_not_sent() {
-        let (receipt, count) = estimated("0x1000001", 0, Ok(json!(B256::ZERO)), mined());
-        let error = receipt.unwrap_err();
-        assert!(matches!(error, DeployError::Refused { .. }) && count == 0, "{error}");
-        assert!(error.to_string().starts_with("the pool: the call needs 16777217 gas"), "{error}");
-        assert_eq!(estimated("0x1000000", 0, Ok(json!(B256::ZERO)), mined()).1, 1);
-    }
-
-    /// The answer to the first try was lost.
-    #[test]
-    fn what_the_node_has_already_is_waited_for() {
-        for said in ["AlreadyKnown", "nonce too low"] {
-            let (receipt, count) = sent(0, Err(said), mined());
-            assert_eq!((receipt.unwrap().gas_used, count), (U64::from(21_000), 1), "{said}");
-        }
-        let error = sent(0, Err("already known"), json!(null)).0.unwrap_err();
-        assert!(error.to_string().ends_with("; it may still be mined"), "{error}");
-        assert_eq!(error.exit(), Exit::Io);
-        // Another transaction has the nonce, or none.
-        let error = sent(0, Err("replacement transaction underpriced"), mined()).0.unwrap_err();
-        assert!(matches!(error, DeployError::Node { .. }) && error.exit() == Exit::Io, "{error}");
-    }
-
-    /// The node says nothing that can be read, of the sending or of the receipt.
-    #[test]
-    fn what_may_have_been_sent_is_named() {
-        for (answer, receipt) in [(json!("nothing"), mined()), (json!(B256::ZERO), json!("nothing"))] {
-            let error = sent(0, Ok(answer), receipt).0.unwrap_err();
-            assert!(matches!(error, DeployError::Unknown { .. }) && error.exit() == Exit::Io, "{error}");
-            let words = error.to_string();
-            assert!(words.starts_with("the pool: transaction 0x") && words.contains(" may have been sent"), "{words}");
-        }
-        let reverted = json!({ "status": "0x0", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO });
-        let error = sent(0, Ok(json!(B256::ZERO)), reverted).0.unwrap_err();
-        assert!(matches!(error, DeployError::Reverted { .. }) && error.exit() == Exit::Negative, "{error}");
-    }
 
     #[test]
     fn a_term_that_the_contract_refuses_is_named_before_anything_is_sent() {

@@ -14,11 +14,14 @@
 //! | [`halt`] | why the EVM stopped a call that no contract reverted |
 //! | [`refusal`] | why a node does not take a transaction |
 //! | [`rpc`] | [`Rpc`]: questions to a node |
+//! | `log_window` | how many blocks a node is asked for the logs of at once |
 //! | [`task_network`] | follows a `TaskNetwork` by what a node says |
 //! | [`nonce`] | the nonce of an account's next transaction, if no other one waits |
 //! | [`fees`] | what is offered for a unit of gas |
 //! | [`gas`] | the limit of a transaction's gas |
+//! | `transaction` | a transaction and its signature |
 //! | [`submitter`] | [`Submitter`]: the transactions of one account, from the call to finality |
+//! | [`account`] | an [`Account`](account::Account) that sends one transaction at a time, and waits until it is mined |
 //! | [`settlement`] | follows a settlement by what a node says |
 //! | [`watch`] | [`Watcher`](watch::Watcher): recomputes what is posted to a settlement, and demands the proof of what is false |
 //! | [`deploy`] | deploys a token, a verifier and a `TaskNetwork`, for demonstrations and tests |
@@ -33,11 +36,14 @@ pub mod revert;
 pub mod halt;
 pub mod refusal;
 pub mod rpc;
+mod log_window;
 pub mod task_network;
 pub mod nonce;
 pub mod fees;
 pub mod gas;
+mod transaction;
 pub mod submitter;
+pub mod account;
 pub mod settlement;
 pub mod watch;
 pub mod deploy;

@@ -18,7 +18,7 @@
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `runtime` | a runtime for whose end no blocking call is waited, with the feature `runtime` |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
-//! | `service` | what the service manager is told, and its watchdog, with the feature `service` |
+//! | `service` | what the service manager is told, its watchdog, and the signals that end a program, with the feature `service` |
 //! | `metrics` | what a program tells those who watch it, with the feature `metrics` |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |

@@ -1,4 +1,5 @@
-//! What a program tells the service manager that started it: that it is ready, reloads its configuration, stops, and still works.
+//! What a program tells the service manager that started it: that it is ready, reloads its configuration, stops, and still works. Also the
+//! signals that end it.
 //!
 //! systemd listens on the socket that `NOTIFY_SOCKET` names (`Type=notify` in a unit). Where nobody listens, nothing is sent, and
 //! nothing fails: a program runs in a terminal or a container as it does under systemd.
@@ -6,8 +7,12 @@
 //! The watchdog is a proof and not a timer. [`watch`] asks the program whether it works, and tells systemd so only after it said yes. If
 //! a part hangs on which the answer depends, systemd ends the program and starts it again (`WatchdogSec=`).
 
+#[cfg(unix)]
+use std::future::pending;
 use std::{future::Future, time::Duration};
 
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::plain;
@@ -51,6 +56,19 @@ pub async fn watch<F: Future<Output = bool>>(mut works: impl FnMut() -> F) {
             );
         }
         sleep_until(next).await;
+    }
+}
+
+/// Waits for Ctrl-C, or for the signal that ends services. Once it waited, neither ends the program by itself any more: whoever hears them
+/// waits for as long as the program works.
+#[cfg(unix)]
+pub async fn interrupted() {
+    // If they cannot be listened to, the system's own rule holds: both end the program.
+    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return pending().await };
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return pending().await };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
     }
 }
 

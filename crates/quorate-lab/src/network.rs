@@ -18,7 +18,8 @@ use std::{
 use alloy::node_bindings::AnvilInstance;
 use quorate_chain::{
     FeeLimits, Payer, Rpc,
-    deploy::{Account, Deployed, NetworkPlan, task_network},
+    account::Account,
+    deploy::{Deployed, NetworkPlan, task_network},
 };
 use quorate_evm::{
     KeyGroup, OperatorKey,

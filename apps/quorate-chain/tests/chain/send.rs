@@ -120,7 +120,7 @@ fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
         assert!(ended.err.contains("No space left") && !ended.err.contains("sent"), "{ended:#?}");
         assert_eq!(world.node.block(), block);
     }
-    let ended = send().ran().exits(3).says("error: transaction 0x").says(" may have been sent: ");
+    let ended = send().ran().exits(3).says("error: transaction 0x").says(" may have been sent, and may be mined: ");
     let hash = ended.out.lines().find_map(|line| line.strip_prefix("transaction  ")).unwrap();
     assert!(ended.err.contains(hash), "{ended:#?}");
     world.node.mine(1);

@@ -1,6 +1,10 @@
 //! `send --transactions`: what is sent, and what is refused before it costs anything.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    io::{BufRead as _, BufReader},
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use quorate_evm::{
     KeyGroup, MemberSet, NextEpoch, Sender, Transaction, Upkeep,
@@ -11,8 +15,8 @@ use quorate_evm::{
 
 use crate::program::{Folder, program};
 use quorate_lab::{
-    proxy::Proxy,
-    run::{Ran, Run as _},
+    proxy::{Proxy, ProxyReply},
+    run::{Ran, Run as _, Running, Signal},
     settlement::{LocalSettlement, creation},
 };
 use serde_json::json;
@@ -225,10 +229,9 @@ fn a_raw_key_in_a_file_and_its_mode() {
     }
 }
 
-/// `send` of one transaction to a node on which so many transactions of the account wait. It takes the transaction, and no block has it, or
-/// one with this status.
-fn sent_to(waiting: u64, status: Option<u64>) -> Ran {
-    let node = Proxy::alone(move |method, parameters| {
+/// A node on which so many transactions of the account wait. It takes a transaction, and no block has it, or one with this status.
+fn taking(waiting: u64, status: Option<u64>) -> Proxy {
+    Proxy::alone(move |method, parameters| {
         let block = || json!({ "number": "0x1", "hash": B256::ZERO, "parentHash": B256::ZERO, "timestamp": "0x1" });
         let receipt = |status| json!({ "status": U64::from(status), "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO });
         Ok(match method {
@@ -240,7 +243,11 @@ fn sent_to(waiting: u64, status: Option<u64>) -> Ran {
             // The chain's id, the tip, and an estimate.
             _ => json!("0x1"),
         })
-    });
+    })
+}
+
+/// `send` of one transaction, for whose receipt nobody waits.
+fn send_one(folder: &Folder, node: &Proxy) -> Command {
     let call = Transaction {
         about: "nothing".to_owned(),
         chain_id: 1,
@@ -250,11 +257,39 @@ fn sent_to(waiting: u64, status: Option<u64>) -> Ran {
         access_list: Vec::new(),
         calldata: Bytes::new(),
     };
-    let folder = Folder::new();
     let file = folder.write("transactions.jsonl", serde_json::to_string(&call).unwrap());
     let mut command = program();
     command.args(["send", "--wait", "0", "--rpc", &node.url, "--transactions"]).arg(file);
-    command.env("QUORATE_CHAIN_KEY", "07".repeat(32)).ran()
+    command.env("QUORATE_CHAIN_KEY", "07".repeat(32));
+    command
+}
+
+fn sent_to(waiting: u64, status: Option<u64>) -> Ran {
+    send_one(&Folder::new(), &taking(waiting, status)).ran()
+}
+
+/// The node does not answer, and may have the transaction. A service manager ends a timer's run by the second signal.
+#[test]
+fn send_that_is_terminated_names_its_transaction() {
+    let node = Proxy::start(&taking(0, None).url);
+    node.follows(|question, node| match question["method"].as_str() {
+        Some("eth_sendRawTransaction") => Ok(ProxyReply::Hang),
+        _ => node.answer(question).map(ProxyReply::Answer),
+    });
+    for signal in [Signal::INT, Signal::TERM] {
+        let folder = Folder::new();
+        let mut command = send_one(&folder, &node);
+        let mut running = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut out = BufReader::new(running.child.stdout.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("transaction  0x") {
+            assert_ne!(out.read_line(&mut said).unwrap(), 0, "{said}");
+        }
+        running.signal(signal);
+        let ended = running.ends().exits(130);
+        let hash = said.lines().find_map(|line| line.strip_prefix("transaction  ")).unwrap();
+        ended.says(&format!("interrupted; transaction {hash} may have been sent, and may still be mined"));
+    }
 }
 
 /// What waits may be the same, from a run that was given up.
@@ -265,9 +300,10 @@ fn what_waits_is_not_sent_again() {
 
 #[test]
 fn a_line_that_was_sent_is_named_by_its_transaction() {
-    for (status, exit, reason) in [(None, 3, "there is no receipt after 0 s"), (Some(0), 1, "the transaction failed")] {
-        let ended = sent_to(0, status).exits(exit);
-        ended.says("line 1 (transaction 0x").says(" was sent): ").says(reason);
+    for (status, exit, reason) in
+        [(None, 3, " is in no block after 0 s"), (Some(0), 1, " was mined in block 1 and reverted")]
+    {
+        sent_to(0, status).exits(exit).says("transactions.jsonl, line 1: transaction 0x").says(reason);
     }
     sent_to(0, Some(1)).exits(0);
 }

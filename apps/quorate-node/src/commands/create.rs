@@ -20,7 +20,7 @@ use quorate_node::{
     tokens,
 };
 
-use super::{Token, account, payer, print, read_options, rpc, runtime, send_call, until_interrupted};
+use super::{Token, account, payer, print, read_options, rpc, runtime, send_call};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
@@ -99,7 +99,7 @@ impl Arguments {
             }
             let plan = NetworkPlan { pool, ..plan };
             let account = account(&options, &rpc, payer).await?;
-            let deployed = until_interrupted(&account, deploy::task_network(&account, &plan)).await?;
+            let deployed = account.until_interrupted(deploy::task_network(&account, &plan)).await?;
             let token = Token::read(&rpc, deployed.token).await;
             show(&plan, &deployed, account.address(), &token)
                 .map_err(|failure| failure.context("the network is deployed, and nothing more is sent"))?;

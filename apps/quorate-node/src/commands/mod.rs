@@ -22,7 +22,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
     Payer, PayerFile, Rpc,
-    deploy::{Account, DeployError},
+    account::{Account, AccountError, Transacted},
     rpc::TransactionReceipt,
     task_network::read_terms,
 };
@@ -42,12 +42,9 @@ use quorate_host::{
 use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use serde::de::DeserializeOwned;
-use tokio::{
-    runtime::Builder,
-    signal::unix::{SignalKind, signal},
-};
+use tokio::runtime::Builder;
 
-pub(crate) use quorate_host::exit::note;
+pub(crate) use quorate_host::{exit::note, service::interrupted};
 
 /// The options of a node, from flags, environment and file.
 #[derive(Clone, Debug, Args)]
@@ -159,12 +156,15 @@ pub(crate) fn payer_of(key: &Path, passphrase: Option<&Path>, passphrase_option:
 pub(crate) async fn account(options: &Options, rpc: &Rpc, payer: Payer) -> Result<Account> {
     let account = Account::new(rpc.clone(), payer, options.fees()).await.map_err(Failure::io)?;
     // On standard error, so that nothing that was sent is lost if standard output is full or closed.
-    Ok(account.telling(note))
+    Ok(account.telling(|event| {
+        note(event);
+        Ok(())
+    }))
 }
 
 /// Sends a call, waits until it is mined, and says what it cost.
 pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCall) -> Result<TransactionReceipt> {
-    mined(account, what, account.send_bytes(what, call.to, call.calldata)).await
+    mined(account, what, account.send_bytes(what, call.to, call.calldata, &[])).await
 }
 
 /// The same for a call of any contract.
@@ -179,30 +179,15 @@ pub(crate) async fn send_call(
 
 async fn mined(
     account: &Account,
-    what: &str,
-    sending: impl Future<Output = std::result::Result<TransactionReceipt, DeployError>>,
+    what: &'static str,
+    sending: impl Future<Output = std::result::Result<Transacted, AccountError>>,
 ) -> Result<TransactionReceipt> {
-    let receipt = until_interrupted(account, sending).await?;
+    let Transacted { receipt, .. } =
+        account.until_interrupted(sending).await.map_err(|failure| failure.context(what))?;
     let block = receipt.block_number;
     print(format!("{what:<12}block {block}, {} gas", HumanCount(receipt.gas_used.to())))
         .map_err(|failure| failure.context(format!("{what}: mined in block {block}, and nothing more is sent")))?;
     Ok(receipt)
-}
-
-/// Waits for what an account sends, or for an interruption, which says what may be mined all the same.
-pub(crate) async fn until_interrupted<T>(
-    account: &Account,
-    sending: impl Future<Output = std::result::Result<T, DeployError>>,
-) -> Result<T> {
-    tokio::select! {
-        sent = sending => sent.map_err(Failure::from),
-        () = interrupted() => {
-            if let Some(transaction) = account.underway() {
-                note(format!("interrupted; transaction {transaction} may have been sent, and may still be mined"));
-            }
-            Err(Failure::interrupted())
-        }
-    }
 }
 
 /// The token of stake and rewards, as people write its amounts.
@@ -280,17 +265,6 @@ impl Pool {
 /// A runtime for a command that asks the chain or the signer.
 pub(crate) fn runtime() -> Result<ProgramRuntime> {
     ProgramRuntime::new(Builder::new_multi_thread().worker_threads(2)).map_err(Failure::internal)
-}
-
-/// Waits for Ctrl-C, or for the signal that ends services.
-pub(crate) async fn interrupted() {
-    // If they cannot be listened to, the system's own rule holds: both end the program.
-    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return std::future::pending().await };
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
 }
 
 /// Prints to standard output.

@@ -8,7 +8,7 @@ mod report;
 
 use std::{
     collections::BTreeSet,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -23,11 +23,10 @@ use quorate_host::{
     dash,
     exit::{Exit, Failure, Result, note},
     file::make_private_folder,
-    plain,
+    plain, service,
     text::TextError,
 };
 use serde::Serialize;
-use tokio::signal::unix::{SignalKind, signal};
 
 pub use self::{
     headers::{Headers, HeadersError},
@@ -202,8 +201,7 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
     let mut client = open(held, *depth)?;
     let answers = tokio::select! {
         answers = ask(nodes, Duration::from_secs(*timeout)) => answers,
-        stopped = interrupted() => {
-            stopped.map_err(Failure::io)?;
+        () = service::interrupted() => {
             note("interrupted; nothing was decided, so verify all blocks");
             return Err(Failure::interrupted());
         }
@@ -229,15 +227,6 @@ async fn ask(nodes: &[AskedNode], longest: Duration) -> Vec<NodeAnswer> {
         NodeAnswer { node: SourceId::from(node.to_string().as_str()), body }
     });
     answers.collect()
-}
-
-async fn interrupted() -> io::Result<()> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }
 
 fn read_headers(path: &Path) -> Result<Headers> {

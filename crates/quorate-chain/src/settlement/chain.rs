@@ -27,7 +27,8 @@ use super::{
     settings::SettlementSettings,
 };
 use crate::{
-    rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError, RpcPatience},
+    log_window::LogWindow,
+    rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
     task_network::Confirmations,
 };
 
@@ -75,10 +76,7 @@ pub(super) struct Chain {
     registrar: Address,
     from_block: u64,
     confirmations: Confirmations,
-    /// The most blocks in one question for logs.
-    most: u64,
-    /// How many blocks are asked for next.
-    page: u64,
+    window: LogWindow,
     checkpoints: VecDeque<Checkpoint>,
     /// The last block after which the contract was compared.
     compared: Option<Block>,
@@ -115,7 +113,7 @@ impl Chain {
         settings: &SettlementSettings,
         metrics: Arc<SettlementMetrics>,
     ) -> Result<Self> {
-        let SettlementSettings { contract, from_block, confirmations, blocks_at_once: most, options, .. } = *settings;
+        let SettlementSettings { contract, from_block, confirmations, blocks_at_once, options, .. } = *settings;
         let chain_id = node.chain_id().await;
         let chain_id =
             chain_id.map_err(|source| SettlementError::NoNode { option: options.rpc, source: source.into() })?;
@@ -149,8 +147,7 @@ impl Chain {
             registrar,
             from_block,
             confirmations,
-            most,
-            page: most,
+            window: LogWindow::new(blocks_at_once),
             checkpoints,
             compared: None,
             read_again: 0,
@@ -222,14 +219,13 @@ impl Chain {
             self.shorter = None;
             self.newest = Some(newest);
         }
-        let target = match self.confirmations {
-            Confirmations::Finalized => {
-                let finalized = self.node.block("finalized").await?.map(|block| block.number);
-                self.metrics.finalized(finalized);
-                finalized
-            }
-            Confirmations::Blocks(behind) => newest.and_then(|block| block.number.checked_sub(behind)),
+        let target = match newest {
+            Some(newest) => self.confirmations.last_final(&self.node, &newest).await?,
+            None => None,
         };
+        if self.confirmations == Confirmations::Finalized {
+            self.metrics.finalized(target);
+        }
         Ok(target.map_or(Target::None, Target::Block))
     }
 
@@ -283,7 +279,7 @@ impl Chain {
         if from > target {
             return Ok(Step::Done);
         }
-        let to = target.min(from.saturating_add(self.page - 1));
+        let to = self.window.end(from, target);
         // If the last block is the same before and after, the logs are those of one chain.
         let Some(last) = self.block_at(to).await? else { return Ok(Step::Done) };
         let filter = Filter::new()
@@ -291,15 +287,8 @@ impl Chain {
             .event_signature(SettlementEvent::TOPICS.to_vec())
             .from_block(from)
             .to_block(to);
-        let patience = if self.page > 1 { RpcPatience::Once } else { RpcPatience::Retry };
-        let transactions = match self.node.logs(&filter, patience).await {
-            Ok(logs) => self.transactions(logs).await,
-            Err(_) if self.page > 1 => {
-                self.page /= 2;
-                return Ok(Step::Read);
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let Some(logs) = self.window.ask(&self.node, &filter).await? else { return Ok(Step::Read) };
+        let transactions = self.transactions(logs).await;
         if !self.is_of_chain(last).await? {
             // What was read, or why it was not, says nothing. The caller looks for the common block before the next step.
             return Ok(Step::Done);
@@ -321,7 +310,7 @@ impl Chain {
         if self.checkpoints.len() > CHECKPOINTS {
             self.checkpoints.pop_front();
         }
-        self.page = self.most.min(self.page * 2);
+        self.window.read();
         Ok(if to == target { Step::Done } else { Step::Read })
     }
 
@@ -542,6 +531,7 @@ mod tests {
     use tokio::runtime;
 
     use super::*;
+    use crate::log_window::windows;
 
     const OPTIONS: OptionNames = OptionNames {
         rpc: "--rpc",
@@ -551,7 +541,7 @@ mod tests {
         cursor: "--cursor",
     };
 
-    /// A node without logs, of a chain with ten blocks. The contract answers `state` and `terms` so.
+    /// A node without logs, of a chain up to [`NEWEST`]. The contract answers `state` and `terms` so.
     fn without_logs(state: &'static [u8], terms: U256) -> Proxy {
         Proxy::alone(move |method, parameters| {
             let block = |number: u64| {
@@ -564,7 +554,7 @@ mod tests {
                 "eth_chainId" => json!("0x1"),
                 "eth_getCode" => json!("0x60"),
                 "eth_getLogs" => json!([]),
-                "eth_getBlockByNumber" if parameters[0] == "latest" => block(9),
+                "eth_getBlockByNumber" if parameters[0] == "latest" => block(NEWEST),
                 "eth_getBlockByNumber" => block(serde_json::from_value::<U64>(parameters[0].clone()).unwrap().to()),
                 "eth_call" => {
                     let data: Bytes = serde_json::from_value(parameters[0]["data"].clone()).unwrap();
@@ -582,6 +572,8 @@ mod tests {
         })
     }
 
+    const NEWEST: u64 = 2_999;
+
     fn compared(node: &Proxy) -> Result<bool> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -590,7 +582,7 @@ mod tests {
                 contract: Address::repeat_byte(1),
                 from_block: 0,
                 confirmations: Confirmations::Blocks(0),
-                blocks_at_once: 4,
+                blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
                 every: SettlementSettings::EVERY,
                 cursor: "cursor".into(),
                 options: OPTIONS,
@@ -598,11 +590,19 @@ mod tests {
             let metrics = Arc::new(SettlementMetrics::begun(node.clone(), settings.every));
             let mut chain = Chain::open(node, &settings, metrics).await?;
             let target = chain.target().await?;
-            assert_eq!(target, Target::Block(9));
-            while matches!(chain.step(9).await?, Step::Read) {}
-            assert_eq!(chain.block(), Some(9));
+            assert_eq!(target, Target::Block(NEWEST));
+            while matches!(chain.step(NEWEST).await?, Step::Read) {}
+            assert_eq!(chain.block(), Some(NEWEST));
             chain.compare().await
         })
+    }
+
+    #[test]
+    fn a_node_that_hangs_is_asked_three_times() {
+        let new = quorate_evm::state::state(U256::ZERO, B256::ZERO);
+        let (node, asked) = windows::hanging(&without_logs(new.0.to_vec().leak(), U256::ZERO));
+        assert!(compared(&node).unwrap());
+        assert_eq!(asked.lock().unwrap()[..4], windows::OF_HANGING);
     }
 
     /// A contract that nobody has called yet has no logs, and before its deployment it has no state.

@@ -6,10 +6,9 @@ use std::{
 };
 
 use alloy::{
-    eips::eip2718::Encodable2718 as _,
-    network::{EthereumWallet, NetworkTransactionBuilder as _, TransactionBuilder as _},
+    network::{EthereumWallet, TransactionBuilder as _},
     primitives::{Address, B256, Bytes, U256},
-    rpc::types::{AccessList, AccessListItem, TransactionRequest},
+    rpc::types::TransactionRequest,
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::gas::MOST_GAS;
@@ -30,7 +29,7 @@ use crate::{
     nonce::count,
     refusal::SendRefusal,
     rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
-    task_network::Confirmations,
+    transaction,
 };
 
 /// The machine, and what it acts on.
@@ -203,10 +202,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn sight(&mut self, newest: &RpcBlock) -> Result<Sight, RpcError> {
-        let last_final = match self.settings.confirmations {
-            Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
-            Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number),
-        };
+        let last_final = self.settings.confirmations.last_final(&self.rpc, newest).await?;
         let nonce = count(&self.rpc, self.address, "latest").await?;
         let (mut mined, moved) = self.still_mined(newest, last_final).await?;
         let this = &*self;
@@ -289,13 +285,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     fn request(&self, call: &Call<L>) -> TransactionRequest {
-        let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
-        TransactionRequest::default()
-            .with_from(self.address)
-            .with_to(call.to)
-            .with_input(call.calldata.clone())
-            .with_value(call.value)
-            .with_access_list(AccessList(call.access_list.iter().map(item).collect()))
+        let request = transaction::call(call.to, call.calldata.clone(), &call.access_list);
+        request.with_from(self.address).with_value(call.value)
     }
 
     async fn carry_out(&mut self, due: Due<L>) -> Result<(), Stop> {
@@ -310,13 +301,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
                         nothing.with_from(self.address).with_to(self.address)
                     }
                 };
-                let request = request
-                    .with_chain_id(self.chain_id)
-                    .with_nonce(nonce)
-                    .with_gas_limit(gas_limit)
-                    .with_max_fee_per_gas(fees.max_fee)
-                    .with_max_priority_fee_per_gas(fees.tip);
-                let signed = match request.build(&self.wallet).await {
+                let signed = transaction::sign(request, &self.wallet, self.chain_id, nonce, gas_limit, fees).await;
+                let (hash, bytes) = match signed {
                     Ok(signed) => signed,
                     // All fields are set, and the wallet has the key of `from`.
                     Err(error) => {
@@ -324,8 +310,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
                         return Ok(());
                     }
                 };
-                let hash = *signed.tx_hash();
-                self.signed.insert(hash, signed.encoded_2718().into());
+                self.signed.insert(hash, bytes);
                 let now = self.now();
                 (Some(nonce), hash, self.machine.sent(nonce, hash, fees, content, now))
             }

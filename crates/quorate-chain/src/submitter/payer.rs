@@ -84,18 +84,6 @@ impl Payer {
     }
 }
 
-impl From<Payer> for PrivateKeySigner {
-    fn from(payer: Payer) -> Self {
-        payer.0
-    }
-}
-
-impl From<PrivateKeySigner> for Payer {
-    fn from(signer: PrivateKeySigner) -> Self {
-        Self(signer)
-    }
-}
-
 impl fmt::Debug for Payer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Payer").field(&self.address()).finish()

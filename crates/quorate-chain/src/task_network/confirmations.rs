@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rpc::{Rpc, RpcBlock, RpcError};
+
 /// When a change is final. As text it is a number of blocks or `finalized`; in a file the number may stand as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ConfirmationsText", into = "ConfirmationsText")]
@@ -12,6 +14,19 @@ pub enum Confirmations {
     Blocks(u64),
     /// Once the node says that its block is final (the tag "finalized").
     Finalized,
+}
+
+impl Confirmations {
+    /// The last block of a chain that is final. Nodes behind one URL may differ, so it is none after the newest one.
+    ///
+    /// # Errors
+    /// [`RpcError`].
+    pub(crate) async fn last_final(self, rpc: &Rpc, newest: &RpcBlock) -> Result<Option<u64>, RpcError> {
+        Ok(match self {
+            Self::Blocks(behind) => newest.number.checked_sub(behind),
+            Self::Finalized => rpc.block("finalized").await?.map(|block| block.number.min(newest.number)),
+        })
+    }
 }
 
 impl FromStr for Confirmations {

@@ -15,7 +15,10 @@ use quorate_evm::{
 };
 
 use super::{confirmations::Confirmations, error::NetworkFollowError, terms::read_terms};
-use crate::rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError, RpcPatience};
+use crate::{
+    log_window::LogWindow,
+    rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
+};
 
 /// What is read of each transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,8 +63,7 @@ const MOST_RECENT: usize = 65_536;
 pub struct NetworkFollower {
     rpc: Rpc,
     settings: FollowSettings,
-    /// How many blocks are asked for next.
-    page: u64,
+    window: LogWindow,
     /// What was told.
     view: NetworkView,
     /// What was read since, and is told once it was compared.
@@ -82,8 +84,7 @@ impl NetworkFollower {
     /// [`NetworkFollowError`]: there is no contract, it is not a network, or the node does not answer.
     pub async fn open(rpc: Rpc, contract: Address, settings: FollowSettings) -> Result<Self, NetworkFollowError> {
         let view = NetworkView::new(read_terms(&rpc, contract).await?);
-        let settings = FollowSettings { blocks_per_request: settings.blocks_per_request.max(1), ..settings };
-        Ok(Self { rpc, settings, page: settings.blocks_per_request, view, draft: None })
+        Ok(Self { rpc, settings, window: LogWindow::new(settings.blocks_per_request), view, draft: None })
     }
 
     /// The network after the newest block that was told.
@@ -116,15 +117,12 @@ impl NetworkFollower {
     /// The next call of [`poll`](Self::poll) asks for half as many blocks at first. For a call that took too long and was dropped: the node
     /// may take longer for so many blocks than the caller waits, and would never answer.
     pub fn take_smaller_steps(&mut self) {
-        self.page = (self.page / 2).max(1);
+        self.window.halve();
     }
 
     async fn advance(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
         let newest = self.rpc.newest().await?;
-        let last_final = match self.settings.confirmations {
-            Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
-            Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number.min(newest.number)),
-        };
+        let last_final = self.settings.confirmations.last_final(&self.rpc, &newest).await?;
         if let Some(block) = self.draft.as_ref().and_then(NetworkDraft::newest) {
             if block.0 > newest.number {
                 // The node is behind what was read.
@@ -205,7 +203,7 @@ impl NetworkFollower {
         newest: &RpcBlock,
         last_final: Option<u64>,
     ) -> Result<Step, NetworkFollowError> {
-        let to = newest.number.min(from.saturating_add(self.page - 1));
+        let to = self.window.end(from, newest.number);
         // If the last block is the same before and after, the logs are those of one chain.
         let last = if to == newest.number { Some(*newest) } else { self.rpc.block_at(to).await? };
         let Some(last) = last else { return Ok(Step::Moved) };
@@ -215,18 +213,7 @@ impl NetworkFollower {
             .event_signature(topics())
             .from_block(from)
             .to_block(to);
-        let patience = if self.page > 1 { RpcPatience::Once } else { RpcPatience::Retry };
-        let logs = match self.rpc.logs(&filter, patience).await {
-            Ok(logs) => logs,
-            Err(error) if self.page > 1 => {
-                // A node may refuse, or answer with too much, where there are too many logs. If it hangs, it shall not
-                // be waited for often.
-                let divisor = if matches!(error, RpcError::Unreachable { .. }) { 16 } else { 2 };
-                self.page = (self.page / divisor).max(1);
-                return Ok(Step::Read);
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let Some(logs) = self.window.ask(&self.rpc, &filter).await? else { return Ok(Step::Read) };
         let logs: Option<Vec<_>> = logs.into_iter().map(placed).collect();
         let logs = logs.ok_or_else(|| Contradiction::OtherBlock.at(last.number))?;
         let mut blocks = BlockLogs::of(terms, logs, from, id(&last))?;
@@ -246,7 +233,7 @@ impl NetworkFollower {
         if draft.recent() > MOST_RECENT {
             return Err(NetworkFollowError::NotFinal(draft.recent()));
         }
-        self.page = self.settings.blocks_per_request.min(self.page.saturating_mul(2));
+        self.window.read();
         Ok(Step::Read)
     }
 
@@ -377,10 +364,7 @@ fn placed(log: Log) -> Option<PlacedLog> {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{Arc, Mutex},
-        time::Duration,
-    };
+    use std::time::Duration;
 
     use alloy::primitives::{U64, keccak256};
     use quorate_evm::{KeyGroup, task_network::ContractTerms};
@@ -395,6 +379,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::log_window::windows;
 
     fn terms() -> ContractTerms {
         ContractTerms {
@@ -427,38 +412,60 @@ mod tests {
         json!({ "number": U64::from(number), "hash": at, "parentHash": parent, "timestamp": "0x1" })
     }
 
+    /// A node without logs, of a chain up to a block. Whatever its contracts are asked is refused.
+    fn without_logs(newest: u64) -> Proxy {
+        Proxy::alone(move |method, parameters| match method {
+            "eth_getBlockByNumber" => {
+                let number = serde_json::from_value::<U64>(parameters[0].clone());
+                Ok(block(number.map_or(newest, |number| number.to())))
+            }
+            "eth_getLogs" => Ok(json!([])),
+            _ => Err("no".to_owned()),
+        })
+    }
+
+    fn follower(node: &Proxy) -> NetworkFollower {
+        let settings = FollowSettings { confirmations: Confirmations::Blocks(0), ..FollowSettings::default() };
+        let window = LogWindow::new(settings.blocks_per_request);
+        let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(terms()));
+        NetworkFollower { rpc, settings, window, view, draft: None }
+    }
+
+    const NEWEST: u64 = 1_999;
+
+    #[test]
+    fn a_node_that_hangs_is_asked_three_times() {
+        let (node, asked) = windows::hanging(&without_logs(NEWEST));
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        // Whatever the contract is asked after the logs is refused.
+        let _ = runtime.block_on(follower(&node).poll());
+        let asked = asked.lock().unwrap();
+        assert_eq!(asked[..4], windows::OF_HANGING);
+        assert_eq!(asked.last().map(|(_, to)| *to), Some(NEWEST), "{asked:?}");
+    }
+
+    /// Two nodes answer by turns: the final block of the one is after the newest of the other.
+    #[test]
+    fn no_final_block_is_after_the_newest() {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let rpc = Rpc::new(&without_logs(12).url).unwrap();
+            let newest = rpc.block_at(9).await.unwrap().unwrap();
+            let last = async |confirmations: Confirmations| confirmations.last_final(&rpc, &newest).await.unwrap();
+            assert_eq!(last(Confirmations::Finalized).await, Some(9));
+            assert_eq!(last(Confirmations::Blocks(2)).await, Some(7));
+            assert_eq!(last(Confirmations::Blocks(10)).await, None);
+        });
+    }
+
     /// A node hangs if it is asked for the logs of more than 600 blocks. A caller that drops the call in time reads all logs all the same.
     #[test]
     fn a_node_that_hangs_is_asked_for_fewer_blocks() {
-        const NEWEST: u64 = 1_999;
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (node, ranges) = (Proxy::start("http://nowhere"), asked.clone());
-        node.follows(move |question, _| {
-            let parameters = &question["params"][0];
-            let number = |value: &Value| serde_json::from_value::<U64>(value.clone()).map(|number| number.to::<u64>());
-            let result = match question["method"].as_str() {
-                Some("eth_getBlockByNumber") => block(number(parameters).unwrap_or(NEWEST)),
-                Some("eth_getLogs") => {
-                    let (from, to) = (number(&parameters["fromBlock"])?, number(&parameters["toBlock"])?);
-                    ranges.lock().unwrap().push((from, to));
-                    if to - from >= 600 {
-                        return Ok(ProxyReply::Hang);
-                    }
-                    json!([])
-                }
-                _ => {
-                    let error = json!({ "code": -32000, "message": "no" });
-                    return Ok(ProxyReply::Answer(json!({ "jsonrpc": "2.0", "id": 1, "error": error })));
-                }
-            };
-            Ok(ProxyReply::Answer(json!({ "jsonrpc": "2.0", "id": 1, "result": result })))
-        });
+        let hangs = |from: u64, to: u64| (to - from >= 600).then_some(ProxyReply::Hang);
+        let (node, asked) = windows::in_front_of(&without_logs(NEWEST), hangs);
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let settings = FollowSettings { confirmations: Confirmations::Blocks(0), ..FollowSettings::default() };
-            let page = settings.blocks_per_request;
-            let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(terms()));
-            let mut follower = NetworkFollower { rpc, settings, page, view, draft: None };
+            let mut follower = follower(&node);
             for _ in 0..50 {
                 let before = asked.lock().unwrap().len();
                 let hangs = async {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use quorate_chain::{
     Call, FeeLimits, Payer, Rpc, RpcLimits, SubmitEvent, SubmitSettings, Submitter,
-    deploy::{Account, NetworkPlan},
+    account::Account,
+    deploy::NetworkPlan,
     task_network::{NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
@@ -227,7 +228,7 @@ fn a_node_that_asks_for_a_large_tip_gets_no_more_than_the_limit() {
     let (by_account, by_submitter) = world.runtime.block_on(async {
         let rpc = Rpc::new(&liar.url).unwrap();
         let account = Account::new(rpc.clone(), payer(), limits).await.unwrap();
-        let receipt = account.send("transfer", world.deployed.token, &transfer).await.unwrap();
+        let receipt = account.send("transfer", world.deployed.token, &transfer).await.unwrap().receipt;
         let settings = SubmitSettings { fees: limits, poll: Duration::from_millis(25), ..SubmitSettings::default() };
         let (submitter, mut events) = Submitter::start(rpc, payer(), settings).await.unwrap();
         let calldata = transfer.abi_encode().into();

@@ -2,7 +2,8 @@
 
 use quorate_chain::{
     FeeLimits, Payer, Rpc,
-    deploy::{self, Account, Deployed, NetworkPlan},
+    account::Account,
+    deploy::{self, Deployed, NetworkPlan},
     rpc::TransactionReceipt,
     task_network::{Confirmations, FollowSettings, NetworkFollowError, NetworkFollower},
 };
