@@ -7,6 +7,8 @@
 # library written in Rust, would have names twice, and the linker might take its blst for ours.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/needs_glibc.sh
+. scripts/needs_glibc.sh
 folder=$1 profile=${2:-dist}
 built=${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)

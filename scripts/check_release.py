@@ -109,16 +109,25 @@ VERSIONED = {
     "docs/install.md": "quorate_{version}_amd64.deb",
     "docs/node.md": "quorate-node:{version}",
 }
-# Where `cargo binstall` finds a program: the archives that packaging/programs.sh makes.
-BINSTALL = {
-    "pkg-url": "{ repo }/releases/download/v{ version }/quorate-{ version }-{ target }.tar.gz",
+# What compiles the programs of a release, with how each names its profile.
+BUILT = {"packaging/programs.sh": "--profile dist", "packaging/quorate.rb.in": '"--profile", "dist"'}
+
+
+def archive(target: str) -> dict[str, str]:
+    """Where `cargo binstall` finds a program: an archive that packaging/programs.sh makes."""
+    name = f"quorate-{{ version }}-{target}"
+    return {"pkg-url": f"{{ repo }}/releases/download/v{{ version }}/{name}.tar.gz", "bin-dir": f"{name}/bin/{{ bin }}"}
+
+
+# Systems with musl take the archives for glibc, whose programs are static.
+BINSTALL = archive("{ target }") | {
     "pkg-fmt": "tgz",
-    "bin-dir": "quorate-{ version }-{ target }/bin/{ bin }",
+    "overrides": {f"{cpu}-unknown-linux-musl": archive(f"{cpu}-unknown-linux-gnu") for cpu in ["x86_64", "aarch64"]},
 }
 
 
 def places(packages: list[dict]) -> list[str]:
-    """What does not point at the repository that Cargo.toml names, or has another version."""
+    """What does not point at the repository that Cargo.toml names, or has another version or profile."""
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
     repository = workspace["repository"]
     names = {"repository": repository, "host": repository.removeprefix("https://"), "version": workspace["version"]}
@@ -128,7 +137,7 @@ def places(packages: list[dict]) -> list[str]:
         programs = [target for target in package["targets"] if "bin" in target["kind"]]
         if programs and (package["metadata"] or {}).get("binstall") != BINSTALL:
             wrong.append(f"{package['name']}: [package.metadata.binstall] is not {BINSTALL}")
-    for name, line in [*ELSEWHERE.items(), *VERSIONED.items()]:
+    for name, line in [*ELSEWHERE.items(), *VERSIONED.items(), *BUILT.items()]:
         line = line.format(**names)
         if line not in (ROOT / name).read_text():
             wrong.append(f"{name} has no {line}")

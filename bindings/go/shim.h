@@ -5,7 +5,7 @@
 #define QUORATE_GO_SHIM_H
 
 #ifndef QUORATE_GO_LINKED
-#error "quorate has a static library for Linux on amd64 and arm64. On this platform build libquorate, and use -tags quorate_shared"
+#error "quorate needs Linux with glibc. On other CPUs than amd64 and arm64 install what `make c` builds, and use -tags quorate_shared"
 #endif
 
 #if defined(__has_include)

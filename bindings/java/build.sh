@@ -9,6 +9,8 @@ profile=${1:-release}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 built=${CARGO_TARGET_DIR:-$here/../../target}
 case $built in /*) ;; *) built=$PWD/$built ;; esac
+# shellcheck source=scripts/needs_glibc.sh
+. "$here/../../scripts/needs_glibc.sh"
 
 [ "${PROGRAMS:-}" = built ] || (cd "$here/../.." && CARGO_TARGET_DIR=$built "${CARGO:-cargo}" build --locked --profile "$profile" -p quorate-java-binding)
 
@@ -16,8 +18,7 @@ case $built in /*) ;; *) built=$PWD/$built ;; esac
 folder=$profile
 if [ "$profile" = dev ]; then folder=debug; fi
 
-system=$(uname -s | tr '[:upper:]' '[:lower:]')
-resources=$here/target/native-resources/io/quorate/native/$system-$(uname -m)
+resources=$here/target/native-resources/io/quorate/native/linux-$(uname -m)
 mkdir -p "$resources"
 cp "$built/$folder/libquorate_java_binding.so" "$resources/"
 

@@ -24,12 +24,10 @@ aarch64 | arm64) arch=arm64 ;;
     exit 1
     ;;
 esac
-if [ "$(uname -s)" != Linux ]; then
-    echo "The package is not built for $(uname -s): it runs on Linux with glibc" >&2
-    exit 1
-fi
 
 cd "$repository"
+# shellcheck source=scripts/needs_glibc.sh
+. scripts/needs_glibc.sh
 [ "${PROGRAMS:-}" = built ] || "${CARGO:-cargo}" build --locked --profile "$profile" -p quorate-node-binding
 # Cargo's names of folders: `dev` builds into `debug`.
 folder=$profile

@@ -27,7 +27,7 @@ use quorate_signer_client::{
     record_file::RecordFile,
 };
 use rig::{OPERATOR, Place, VERIFIER, network};
-use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
+use rustix::process::Signal;
 
 fn code(error: SignerError) -> RefusalCode {
     match error {
@@ -360,8 +360,10 @@ async fn a_client_waits_no_longer_than_it_is_told() {
 
 /// The disk is full: no signature, an error, and the process goes on answering. With room again, it signs again, and has
 /// forgotten nothing.
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk() {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let place = Place::new();
     // The file-size limit stands in for the disk. Its signal is ignored, so that writes fail as on a full disk.
     let size = fs::metadata(place.folder().join("data/record.redb")).expect("exists").len();

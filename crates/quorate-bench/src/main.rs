@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod built;
+mod cpu;
 mod data;
 mod methods;
 mod row;
@@ -241,6 +242,10 @@ fn run(arguments: &Arguments) -> Result<()> {
         !arguments.record || profile == built::PUBLISHED,
         "this quorate-bench is of the profile {profile}, and rows are recorded of what is published: build with --profile {}",
         built::PUBLISHED
+    );
+    ensure!(
+        !arguments.record || cpu::name().is_some(),
+        "this system does not say which CPU it has, so a record could be taken for one of another machine: leave out --record"
     );
     let machine = Machine::here()?;
     println!("{machine}\n");

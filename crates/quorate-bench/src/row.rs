@@ -11,7 +11,7 @@ use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    built,
+    built, cpu,
     methods::{self, Editions},
 };
 
@@ -264,19 +264,13 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn here() -> Result<Self> {
-        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let field = |name: &str| {
-            let mut fields = info.lines().filter_map(|line| line.split_once(':'));
-            fields.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
-        };
-        let present = field("flags");
-        let wanted = ["adx", "bmi2", "avx2", "avx512f", "avx512ifma"];
-        let has = |feature: &&&str| present.split_whitespace().any(|flag| flag == **feature);
+        let info = cpu::info();
+        let field = |name| cpu::field(&info, name);
         let rustflags = std::env::var("RUSTFLAGS").unwrap_or_default();
         Ok(Self {
             date: output("date", &["-u", "+%Y-%m-%d %H:%M"])?,
-            cpu: Some(field("model name")).filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown CPU".into()),
-            cpu_vendor: match &field("vendor_id")[..] {
+            cpu: cpu::name().unwrap_or_else(|| "unknown CPU".into()),
+            cpu_vendor: match field("vendor_id") {
                 "" => None,
                 "GenuineIntel" => Some("intel".to_owned()),
                 "AuthenticAMD" => Some("amd".to_owned()),
@@ -284,7 +278,7 @@ impl Machine {
             },
             cpu_family: field("cpu family").parse().ok(),
             cpu_model: field("model").parse().ok(),
-            features: wanted.iter().filter(has).map(|f| (*f).to_owned()).collect(),
+            features: cpu::features(&info),
             compiler: output("rustc", &["--version"])?,
             flags: format!("{}; RUSTFLAGS={rustflags:?}", built::profile()?),
             commit: commit().unwrap_or_else(|_| "unknown".into()),
@@ -459,6 +453,7 @@ mod tests {
         for (machine, name) in [
             (machine("Intel(R) Xeon(R) Processor", Some("intel"), Some((6, 143))), "2026-11-21-intel-6-143-xeon"),
             (machine("AMD EPYC 9B14", Some("amd"), Some((25, 17))), "2026-11-21-amd-25-17-epyc-9b14"),
+            (machine("ARM 0x41 0xd0c", None, None), "2026-11-21-arm-0x41-0xd0c"),
             (machine("unknown CPU", None, None), "2026-11-21-unknown"),
         ] {
             assert_eq!(machine.folder(Path::new("here")), Path::new("here/benchmarks").join(name));

@@ -26,7 +26,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::{
     exit::{Ends, Exit},
-    lock_file,
+    flush, lock_file,
     other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
 
@@ -154,7 +154,7 @@ impl NewFile {
     /// As of [`finish`](Self::finish). Nothing is left of the new file.
     pub fn place(self, existing: Existing) -> io::Result<()> {
         let Self { path, file } = self;
-        file.as_file().sync_all()?;
+        flush(file.as_file())?;
         let placed = match existing {
             Existing::Refuse => file.persist_noclobber(&path),
             Existing::Replace => file.persist(&path),
@@ -315,7 +315,7 @@ impl WholeFile {
         let written = before(Step::Write)
             .and_then(|()| file.write_all(contents))
             .and_then(|()| before(Step::Flush))
-            .and_then(|()| file.sync_all());
+            .and_then(|()| flush(&file));
         let renamed = written.map_err(fail("write", &unfinished)).and_then(|()| {
             before(Step::Rename).and_then(|()| fs::rename(&unfinished, &*path)).map_err(fail("replace", path))
         });
@@ -364,7 +364,7 @@ impl AppendedFile {
         lock_alone(&file, path)?;
         let contents = read_bounded(file.try_clone().map_err(fail("read"))?, path, limit)?;
         let length = contents.len() as u64;
-        before(Step::Flush).and_then(|()| file.sync_all()).map_err(fail("flush"))?;
+        before(Step::Flush).and_then(|()| flush(&file)).map_err(fail("flush"))?;
         flush_name(path, &mut before)?;
         Ok((Self { path: path.to_owned(), file, length, before }, contents))
     }
@@ -397,7 +397,7 @@ impl AppendedFile {
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         let Self { path, file, length, before } = self;
         let written = before(Step::Write).and_then(|()| file.write_all(bytes));
-        let appended = written.and_then(|()| before(Step::Flush)).and_then(|()| file.sync_all());
+        let appended = written.and_then(|()| before(Step::Flush)).and_then(|()| flush(file));
         appended.map_err(|source| {
             // If this fails too, whoever opens the file next finds the line torn or whole, which only forbids more.
             let _ = file.set_len(*length);
@@ -501,7 +501,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// The operating system refuses.
 #[cfg(unix)]
 pub fn flush_folder_of(path: &Path) -> io::Result<()> {
-    File::open(folder_of(path))?.sync_all()
+    flush(&File::open(folder_of(path))?)
 }
 
 /// Flushes nothing: only Unix opens folders.

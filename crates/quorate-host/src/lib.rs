@@ -12,6 +12,7 @@
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`other_users`] | who else than the program's user may read or write a file |
+//! | [`flush`](mod@flush) | a flush to the disk, on every kind of volume |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
 //! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
@@ -38,6 +39,7 @@ pub mod cpu;
 pub mod own_name;
 pub mod lock_file;
 pub mod other_users;
+pub mod flush;
 pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
@@ -66,6 +68,7 @@ pub mod page;
 pub use clock::{unix_ms, unix_seconds};
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
+pub use flush::flush;
 pub use lock_file::lock_file;
 pub use own_name::is_own_name;
 pub use plain::{BYTE_ORDER_MARK, clipped, plain};

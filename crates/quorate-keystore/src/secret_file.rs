@@ -11,6 +11,7 @@ pub use quorate_host::file::Existing;
 use quorate_host::{
     exit::{Ends, Exit},
     file::{NewFile, Readers, flush_folder_of},
+    flush,
     other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
 use zeroize::Zeroizing;
@@ -75,7 +76,7 @@ pub fn destroy(path: &Path) -> Result<(), SecretFileError> {
     let mut file = File::options().write(true).open(path).map_err(cannot)?;
     let length = file.metadata().map_err(cannot)?.len();
     io::copy(&mut io::repeat(0).take(length), &mut file).map_err(cannot)?;
-    file.sync_all().map_err(cannot)?;
+    flush(&file).map_err(cannot)?;
     drop(file);
     fs::remove_file(path).map_err(cannot)?;
     flush_folder_of(path).map_err(cannot)

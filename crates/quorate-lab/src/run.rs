@@ -215,8 +215,8 @@ impl Running {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Whether the program handles a signal by now, as `/proc` of Linux says.
-    #[cfg(unix)]
+    /// Whether the program handles a signal by now, as `/proc` says.
+    #[cfg(target_os = "linux")]
     pub fn catches(&self, signal: Signal) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();

@@ -331,6 +331,7 @@ fn a_known_file_of_another_user_is_named() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named() {
     verify_input(&["--remember", "/dev/full"], lines(&[claim(1)]))

@@ -1,12 +1,11 @@
 //! Streams that stall, break, fill up or never end.
 
 use std::{
-    fs::File,
     io::{BufRead, BufReader, Read, Write},
     process::{ChildStdin, ChildStdout, Stdio},
     sync::mpsc::{Receiver, channel},
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use quorate_lab::run::{LIMIT, Running, Signal, command_after};
@@ -96,11 +95,12 @@ fn ctrl_c_flushes_and_counts_what_is_judged() {
 }
 
 /// Nothing is judged yet, and the first read blocks.
+#[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_before_the_first_claim_ends_it() {
     for arguments in [&["--json"][..], &["--json", "--format", "light-client"]] {
         let run = Stream::start(arguments);
-        let begun = Instant::now();
+        let begun = std::time::Instant::now();
         while !run.run.catches(Signal::INT) {
             assert!(begun.elapsed() < LIMIT, "it handles no signal");
             thread::sleep(Duration::from_millis(5));
@@ -186,12 +186,13 @@ fn a_reader_that_leaves_is_no_trouble_worth_a_message() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_behind_standard_output_is_an_error() {
     for (arguments, claims) in [(&["--verdicts"][..], 2), (&["--verdicts"], 1000), (&["--json"], 2), (&[], 2)] {
         let folder = Folder::new();
         let path = folder.file("claims", lines(&[claim(1)]).repeat(claims));
-        let full = File::options().write(true).open("/dev/full").unwrap();
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let mut command = command("quorate");
         command.arg("verify").args(arguments).arg(path).stdout(full).stderr(Stdio::piped());
         Running::start(&mut command).ends().exits(3).says("standard output").says("No space left");
@@ -207,6 +208,7 @@ fn standard_error_may_be_closed() {
 }
 
 /// The most memory that a process held so far, in KiB.
+#[cfg(target_os = "linux")]
 fn peak_memory(run: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", run.child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -214,6 +216,7 @@ fn peak_memory(run: &Running) -> u64 {
 }
 
 /// Claims of 8,000 keys each, while nobody reads the verdicts: what waits is bounded by bytes, not by number alone.
+#[cfg(target_os = "linux")]
 #[test]
 fn large_claims_do_not_pile_up() {
     let single = claim(1);
@@ -242,6 +245,7 @@ fn large_claims_do_not_pile_up() {
 }
 
 /// Lines that make no claim fill no window of claims, but must not pile up either.
+#[cfg(target_os = "linux")]
 #[test]
 fn malformed_lines_do_not_pile_up() {
     let mut run = Stream::start(&["--json", "-q", "--threads", "1"]);

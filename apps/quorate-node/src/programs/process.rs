@@ -8,6 +8,7 @@
 use std::{
     env,
     ffi::OsString,
+    fs::File,
     io::{self, ErrorKind, PipeReader, Read},
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
     path::{Path, PathBuf},
@@ -182,7 +183,12 @@ fn start(
     output: Output,
     settings: &ProgramSettings,
 ) -> Result<Child, ProgramFailure> {
-    Command::new(command.file()?)
+    let file = command.file()?;
+    // Linux answers for itself what it executes, which may be more: a system can have interpreters of other beginnings (binfmt_misc).
+    if cfg!(not(target_os = "linux")) && !may_be_a_program(&file) {
+        return Err(ProgramFailure::NotAProgram);
+    }
+    Command::new(file)
         .args(&command.arguments)
         .env_clear()
         .envs(environment(&settings.environment))
@@ -270,6 +276,32 @@ fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether a file begins as a script, a program of ELF or one of Mach-O does. If it cannot be read, the system says what is wrong with it.
+///
+/// The C libraries of Apple and FreeBSD hand a file that the kernel does not know to a shell, and say nothing.
+fn may_be_a_program(file: &Path) -> bool {
+    // To open a pipe would wait for somebody who writes to it.
+    if !file.is_file() {
+        return true;
+    }
+    let mut beginning = Vec::new();
+    match File::open(file).and_then(|file| file.take(4).read_to_end(&mut beginning)) {
+        Ok(_) => BEGINNINGS.iter().any(|known| beginning.starts_with(known)),
+        Err(_) => true,
+    }
+}
+
+/// A script; ELF; Mach-O of 32 and 64 bits in either order of bytes, and of several processors.
+const BEGINNINGS: [&[u8]; 7] = [
+    b"#!",
+    b"\x7fELF",
+    b"\xfe\xed\xfa\xce",
+    b"\xce\xfa\xed\xfe",
+    b"\xfe\xed\xfa\xcf",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+];
+
 /// The last bytes of a stream.
 #[derive(Debug, Default)]
 struct Tail(Vec<u8>);
@@ -298,3 +330,31 @@ impl Tail {
 
 /// How long a killed process may take to end before it is left to the runtime.
 const REAP: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_known_beginning_is_no_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("p");
+        let begins = |bytes: &[u8]| {
+            fs::write(&file, bytes).unwrap();
+            may_be_a_program(&file)
+        };
+        for known in BEGINNINGS {
+            assert!(begins(known) && begins(&[known, b"\0rest"].concat()), "{known:?}");
+        }
+        for unknown in
+            [&b""[..], b"#", b"echo 1\n", b" #!/bin/sh\n", b"\xef\xbb\xbf#!/bin/sh\n", b"\x7fEL", b"MZ\x90\0"]
+        {
+            assert!(!begins(unknown), "{unknown:?}");
+        }
+        // This test is a program itself. What is not there, and what is no file, the system names better.
+        assert!(may_be_a_program(&env::current_exe().unwrap()));
+        assert!(may_be_a_program(&folder.path().join("none")) && may_be_a_program(folder.path()));
+    }
+}

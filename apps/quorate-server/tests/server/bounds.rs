@@ -9,8 +9,7 @@ use std::{
 };
 
 use arrow_array::{
-    ArrayRef, BinaryArray, DictionaryArray, Int8Array, ListArray, RecordBatch, StringArray, builder::BinaryBuilder,
-    builder::ListBuilder,
+    ArrayRef, BinaryArray, ListArray, RecordBatch, StringArray, builder::BinaryBuilder, builder::ListBuilder,
 };
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -105,7 +104,9 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
 const ADDRESS_SPACE_KIB: u32 = 600_000;
 
 /// One message of a megabyte, which each of a thousand rows names.
+#[cfg(target_os = "linux")]
 fn arrow_of_one_long_message() -> Vec<u8> {
+    use arrow_array::{DictionaryArray, Int8Array};
     let keys = Int8Array::from(vec![0; 1_000]);
     let of = |value: &[u8]| -> ArrayRef {
         Arc::new(DictionaryArray::new(keys.clone(), Arc::new(BinaryArray::from_vec(vec![value]))))
@@ -125,6 +126,7 @@ fn arrow_of_one_long_message() -> Vec<u8> {
 
 /// What the allocator keeps counts, too: 120 requests of a megabyte made a server with the limits of the default take 1.4 GB for good,
 /// though requests held 256 MiB at most, because the thread of each had a heap of its own.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_server_stays_within_the_memory_that_operators_give_it() {
     let server = Listening::start(&[]);

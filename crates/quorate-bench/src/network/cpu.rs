@@ -56,6 +56,7 @@ fn parse(text: &str) -> Option<Cpu> {
 const MS_OF_TICK: u64 = 10;
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::{
         sync::{

@@ -31,8 +31,7 @@ final class Library {
         String resource = "/io/quorate/native/" + platform + "/" + FILE;
         try (InputStream library = Library.class.getResourceAsStream(resource)) {
             if (library == null) {
-                throw new UnsatisfiedLinkError("quorate has no native library for " + platform + " in its jar (" + resource
-                        + "). Build it with bindings/java/build.sh, or name one with -D" + PROPERTY + "=FILE");
+                throw new UnsatisfiedLinkError(noLibrary(platform, resource));
             }
             unpack(library);
         } catch (IOException error) {
@@ -42,6 +41,14 @@ final class Library {
             failed.initCause(error);
             throw failed;
         }
+    }
+
+    /** What the user is told where the jar has no library for a platform. */
+    static String noLibrary(String platform, String resource) {
+        String advice = platform.startsWith("linux-")
+                ? "Build it with bindings/java/build.sh, or name one with -D" + PROPERTY + "=FILE"
+                : "It runs on Linux with glibc alone";
+        return "quorate has no native library for " + platform + " in its jar (" + resource + "). " + advice;
     }
 
     /** The platform's name in the jar, such as {@code linux-x86_64}. */

@@ -56,6 +56,13 @@ class LibraryTest {
     }
 
     @Test
+    void nobodyIsToldToBuildWhereItCannotBeBuilt() {
+        String text = Library.noLibrary("macosx-aarch64", "/none");
+        assertTrue(text.contains("no native library for macosx-aarch64") && text.contains("Linux with glibc"), text);
+        assertTrue(!text.contains("build.sh"), text);
+    }
+
+    @Test
     void aFolderThatCannotBeWrittenIsNamed() throws Exception {
         String text = run("-Djava.io.tmpdir=" + folder.resolve("none"));
         assertTrue(text.contains("cannot be written to " + folder.resolve("none")), text);
