@@ -64,3 +64,13 @@ fn main() -> ExitCode {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_requirement_holds_beside_what_conflicts_with_it() {
+        quorate_lab::command_line::requirements_hold(&super::CommandLine::command());
+    }
+}

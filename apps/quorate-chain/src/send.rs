@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     transactions: Option<PathBuf>,
 
     /// Begin with this line of the file; the lines before it were sent earlier
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(1..))]
     from_line: u64,
 
     /// The plan of a settlement, as JSON; `-` is standard input

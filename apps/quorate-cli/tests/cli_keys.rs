@@ -380,6 +380,15 @@ fn proofs_one_at_a_time() {
     assert_failure(&room.run(["pop", "verify", "--suite", "eth2", "--proof", proof]), 2, "--public-key");
 }
 
+/// The proof would be ignored, and the exit code would be that of the batch.
+#[test]
+fn a_proof_beside_a_batch_is_refused() {
+    let room = Room::new();
+    room.file("proofs", "");
+    let beside = room.run(["pop", "verify", "--suite", "eth2", "--proof", "0x00", "proofs"]);
+    assert_failure(&beside, 2, "cannot be used with");
+}
+
 /// A batch with a swapped proof, bytes that are no point, and lines that are no proof.
 #[test]
 fn proofs_in_a_batch() {

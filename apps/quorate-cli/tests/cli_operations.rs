@@ -110,6 +110,15 @@ fn deposits_that_would_be_lost_are_not_signed() {
     assert!(err.contains("this network is not known, expected one of mainnet"), "{err}");
 }
 
+/// Credentials of a key do not compound: rewards above 32 ETH would not be staked, though the flag says so.
+#[test]
+fn compounding_with_a_withdrawal_key_is_refused() {
+    let room = Room::new();
+    let more = ["--withdrawal-key", &room.public_key, "--compounding", "--amount", "2048"];
+    let (out, err) = room.sign(2, "deposit", "hoodi", &more);
+    assert!(out.is_empty() && err.contains("--compounding") && err.contains("cannot be used with"), "{err}");
+}
+
 #[test]
 fn changes_as_the_staking_tool_writes_them() {
     let room = Room::new();

@@ -63,3 +63,13 @@ fn main() -> ExitCode {
         Command::Man(arguments) => arguments.run(CommandLine::command()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_requirement_holds_beside_what_conflicts_with_it() {
+        quorate_lab::command_line::requirements_hold(&super::CommandLine::command());
+    }
+}

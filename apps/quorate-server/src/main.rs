@@ -297,3 +297,13 @@ async fn works(batcher: Batcher) -> bool {
 
 /// How often the pulse is taken until it has moved.
 const PULSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_requirement_holds_beside_what_conflicts_with_it() {
+        quorate_lab::command_line::requirements_hold(&super::CommandLine::command());
+    }
+}

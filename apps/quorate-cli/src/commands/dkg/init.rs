@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 
     /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random, unless dishonest
     /// members end the ceremony when they have seen it: for random beacons. It takes one or two rounds more
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["weights", "file"])]
     commit_first: bool,
 
     /// Let each dealer publish one transcript, which anyone verifies, and nobody answer: for many members, or for members who

@@ -26,7 +26,7 @@ pub(super) struct PreviousArguments {
     shared_key: Option<PathBuf>,
 
     /// With --shared-key: who has which share, such as alice=3; repeat it for each. Several shares of one member must be neighbours
-    #[arg(long = "holder", value_name = "NAME=INDEX", value_parser = holder, requires = "shared_key")]
+    #[arg(long = "holder", value_name = "NAME=INDEX", value_parser = holder, requires = "shared_key", conflicts_with = "previous")]
     holders: Vec<Holder>,
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     opens: FromPassphraseArguments,
 
     /// Write the secret key as 64 hexadecimal digits, not encrypted
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["kdf", "description"])]
     plain: bool,
 
     #[command(flatten)]
