@@ -727,6 +727,66 @@ fn keys_from_a_mnemonic() {
     }
 }
 
+/// A command that fails writes nothing, and the empty passphrase would be that of another tree.
+#[test]
+fn an_empty_passphrase_of_a_mnemonic_is_refused() {
+    let room = Room::new();
+    room.file("words", &("abandon ".repeat(11) + "about\n"));
+    let derive = ["key", "derive", "--suite", "eth2", "--mnemonic-file", "words", "--path", "m", "--out", "key"];
+    for input in ["", "\n"] {
+        let empty = room.run_with([&derive[..], &["--mnemonic-passphrase-fd", "0"]].concat(), input);
+        assert_failure(&empty, 2, "the passphrase of the mnemonic is empty; for none leave");
+        room.file("empty", input);
+        let empty = room.run([&derive[..], &["--mnemonic-passphrase-file", "empty"]].concat());
+        assert_failure(&empty, 2, "the passphrase of the mnemonic is empty; for none leave");
+    }
+    assert!(!room.path("key").exists());
+}
+
+/// What a key is made or decrypted with may be the only copy. A key alone may be converted in its place.
+#[test]
+fn the_output_is_not_the_passphrase_seed_or_mnemonic() {
+    let room = Room::new();
+    room.file("pass", "p\n");
+    room.file("words", &("abandon ".repeat(11) + "about\n"));
+    room.file("seed", &"5a".repeat(32));
+    room.new_key("eth2", "key");
+    fs::hard_link(room.path("pass"), room.path("second name")).unwrap();
+    let before = |name: &str| fs::read(room.path(name)).unwrap();
+    let files = ["pass", "words", "seed", "key", "second name"];
+    let contents = files.map(before);
+    let keystore = ["--keystore", "--kdf", "pbkdf2", "--passphrase-file", "pass"];
+    let derive = ["derive", "--path", "m"];
+    for (arguments, out) in [
+        ([&["new"][..], &keystore].concat(), "pass"),
+        ([&["new"][..], &keystore].concat(), "second name"),
+        (vec!["new", "--ikm-file", "seed"], "seed"),
+        ([&derive[..], &["--seed-file", "seed"]].concat(), "seed"),
+        ([&derive[..], &["--mnemonic-file", "words"]].concat(), "words"),
+        ([&derive[..], &["--mnemonic-file", "words", "--mnemonic-passphrase-file", "pass"]].concat(), "pass"),
+        (vec!["derive", "--from", "key", "--path", "0"], "key"),
+        ([&["import", "key"][..], &keystore].concat(), "pass"),
+        (vec!["import", "key", "--plain", "--from-passphrase-file", "pass"], "pass"),
+    ] {
+        let output = room.run([&["key"][..], &arguments, &["--suite", "eth2", "--out", out, "--force"]].concat());
+        assert_failure(&output, 2, &format!("{out} is also an input, so it is not replaced"));
+    }
+    assert_eq!(files.map(before), contents);
+    let in_place =
+        room.run([&["key", "import", "--suite", "eth2", "key", "--out", "key", "--force"][..], &keystore].concat());
+    assert_eq!(in_place.code, 0, "{}", in_place.err);
+    // The file behind a descriptor.
+    let by_descriptor =
+        ["key", "new", "--suite", "eth2", "--keystore", "--passphrase-fd", "0", "--out", "pass", "--force"];
+    let pass = fs::File::open(room.path("pass")).unwrap();
+    let output = Running::start(room.command(by_descriptor).stdin(pass).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    assert_failure(&output.ends(), 2, "pass is also an input");
+    // The list of a key set.
+    room.file("keys", "");
+    let set = room.run(["key-set", "--suite", "eth2", "keys", "--out", "keys", "--force"]);
+    assert_failure(&set, 2, "keys is also an input");
+}
+
 /// Lighthouse's deposits, made by the staking deposit client from a published mnemonic.
 #[test]
 fn deposits_of_a_published_mnemonic() {

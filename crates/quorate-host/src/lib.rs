@@ -14,6 +14,7 @@
 //! | [`other_users`] | who else than the program's user may read or write a file |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
+//! | `same_file` | whether an output is also an input, with the feature `manual` |
 //! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `runtime` | a runtime for whose end no blocking call is waited, with the feature `runtime` |
@@ -41,6 +42,8 @@ pub mod other_users;
 pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
+#[cfg(feature = "manual")]
+pub mod same_file;
 #[cfg(feature = "manual")]
 pub mod flag;
 #[cfg(unix)]

@@ -61,6 +61,10 @@ pub(super) struct FromPassphraseArguments {
 }
 
 impl FromPassphraseArguments {
+    pub(super) fn source(&self) -> Result<PassphraseSource, Failure> {
+        Ok(PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?)
+    }
+
     /// Decrypts the key file that is read.
     pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
         self.open(|source| file.unlock(suite, source))
@@ -68,8 +72,7 @@ impl FromPassphraseArguments {
 
     /// Decrypts a file with the passphrase.
     pub(super) fn open<T>(&self, open: impl FnOnce(&PassphraseSource) -> Result<T, Failure>) -> Result<T, Failure> {
-        let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
-        open(&source).map_err(|failure| match failure.error.downcast_ref() {
+        open(&self.source()?).map_err(|failure| match failure.error.downcast_ref() {
             // The error names the flags for the file that is written, so it is replaced.
             Some(PassphraseError::NoTerminal(_)) => Failure::usage(anyhow!(
                 "there is no terminal to ask for the passphrase of the keystore that is read; use --from-passphrase-file PATH \

@@ -53,7 +53,8 @@ impl InSuite for Arguments {
 
     fn run_in<S: Suite>(self, suite: S) -> Result {
         debug_assert!(self.plain != self.destination.keystore.is_given(), "clap requires one of the two");
-        let passphrase = self.destination.check()?;
+        // FILE may be replaced: the new one has the same secret.
+        let passphrase = self.destination.check(self.opens.source()?.path())?;
         let file = KeyFile::read(&self.file)?;
         let provenance = provenance(&file.source);
         let key = self.opens.unlock(suite, file)?;
