@@ -14,11 +14,11 @@ use std::{
 use anyhow::{Error, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressFinish, ProgressStyle};
-use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, RefusedFile};
+use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, FolderFiles, OtherInput, RefusedFile};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
-use quorate_host::file::Existing;
+use quorate_host::{file::Existing, same_file::refuse_an_output_that_is_an_input};
 
 use super::sink::{OutputFormat, Sink};
 use crate::commands::{
@@ -84,6 +84,8 @@ impl Arguments {
         let existing = if self.force { Existing::Replace } else { Existing::Refuse };
         Sink::check(&self.output, existing)?;
         let files = self.files()?;
+        let descriptions = [&self.network, &files.description].into_iter().flatten();
+        refuse_an_output_that_is_an_input(&self.output, files.eras.iter().map(|era| &era.path).chain(descriptions))?;
         let say = |text: &str| {
             if !self.quiet {
                 note(text)
@@ -140,7 +142,7 @@ impl Arguments {
 
     /// The eras of the inputs. All of them must be readable, because a file without some of its claims would look whole.
     fn files(&self) -> std::result::Result<Files, Failure> {
-        let files = open_files(&self.paths, self.network.as_deref(), None)?;
+        let files = open_files(&self.paths, FolderFiles::Eras, self.network.as_deref(), None)?;
         if let Some(OtherInput { path, content, .. }) = files.others.first() {
             return Err(Failure::usage(anyhow!("{}: found {content}, expected an era", path.display())));
         }

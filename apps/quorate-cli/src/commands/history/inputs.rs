@@ -16,7 +16,7 @@ use quorate_formats::{
     drand::{ChainInfo, DrandOptions},
 };
 use quorate_history::{
-    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, OtherInput, RefusedFile,
+    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, FolderFiles, OtherInput, RefusedFile,
     chia::{self, ChiaError},
     drand::{self, RoundRange},
 };
@@ -27,10 +27,11 @@ use crate::commands::verify::{About, Arrival, Pending, Pusher};
 /// Opens the files of a run, and finds out what they are.
 pub(in crate::commands) fn open_files(
     paths: &[PathBuf],
+    of_folders: FolderFiles,
     network: Option<&Path>,
     chain: Option<&Path>,
 ) -> Result<Files, Failure> {
-    Files::open(paths, network, chain).map_err(|error| match error {
+    Files::open(paths, of_folders, network, chain).map_err(|error| match error {
         FilesError::Read { .. } | FilesError::NoNetwork { .. } => Failure::io(error),
         _ => Failure::usage(error),
     })
@@ -51,8 +52,8 @@ pub(super) struct ChainArguments {
 }
 
 impl ChainArguments {
-    pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Files, Failure> {
-        open_files(paths, self.network.as_deref(), self.chain.as_deref())
+    pub(super) fn open(&self, paths: &[PathBuf], of_folders: FolderFiles) -> Result<Files, Failure> {
+        open_files(paths, of_folders, self.network.as_deref(), self.chain.as_deref())
     }
 }
 
@@ -77,7 +78,7 @@ impl Inputs {
         chains: &ChainArguments,
         rounds: Option<RoundRange>,
     ) -> Result<Self, Failure> {
-        let files = chains.open(paths)?;
+        let files = chains.open(paths, FolderFiles::Chains)?;
         for OtherInput { path, content, .. } in &files.others {
             if !matches!(content, Content::Claims(Format::Drand) | Content::ChiaBlocks) {
                 return Err(Failure::usage(anyhow!(

@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::{AnySuite, Soundness};
 use quorate_formats::Format;
 use quorate_history::{
-    Content, Files,
+    Content, Files, FolderFiles,
     shards::{self, Manifest, RunTerms},
 };
 use quorate_host::exit::{Exit, Failure, Result};
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let interrupt = Interrupt::install()?;
-        let files = self.chains.open(&self.paths)?;
+        let files = self.chains.open(&self.paths, FolderFiles::ChainsAndClaims)?;
         self.refuse_unused(&files)?;
         let paths = files.eras.iter().map(|era| &era.path).chain(files.others.iter().map(|other| &other.path));
         let bytes = paths.map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum();
