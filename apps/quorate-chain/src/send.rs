@@ -9,7 +9,7 @@ use indicatif::HumanCount;
 use quorate_chain::{account::Account, rpc::Rpc};
 use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
 use quorate_host::{
-    dash::{self, name_of, refuse_twice_standard_input},
+    dash::{self, name_of},
     exit::{Exit, Failure, Result},
     file, plain,
 };
@@ -99,12 +99,11 @@ impl Arguments {
     }
 
     fn settle(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
-        refuse_twice_standard_input([path, &self.network].into_iter())?;
         let text = dash::text(&self.network, file::LARGEST_DOCUMENT)?;
+        let plan = dash::text(path, file::LARGEST_DOCUMENT)?;
         let network = Network::from_json(text.as_bytes());
         let network = network.with_context(|| name_of(&self.network)).map_err(Failure::usage)?;
-        let text = dash::text(path, file::LARGEST_DOCUMENT)?;
-        let plan: Plan = serde_json::from_str(&text)
+        let plan: Plan = serde_json::from_str(&plan)
             .with_context(|| format!("{}: this is not a plan; `quorate evm plan --json` prints it", name_of(path)))
             .map_err(Failure::usage)?;
         let call = self.check_plan(path, &network, &plan)?;

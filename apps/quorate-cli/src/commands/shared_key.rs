@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Bls12381Suite, Scheme};
 use quorate_host::{
-    dash,
+    dash::{self, name_of},
     exit::Failure,
     file::{self, Existing, LARGEST_DOCUMENT, Readers},
 };
@@ -23,7 +23,7 @@ pub(super) struct SharedKeyFile {
 impl SharedKeyFile {
     /// Reads a file, and finds out its suite.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let name = || path.display().to_string();
+        let name = || name_of(path);
         let json = dash::text(path, LARGEST_DOCUMENT)?.into_bytes();
         let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
         let suite =
@@ -38,7 +38,7 @@ impl SharedKeyFile {
 
     /// The key, in the variant of its suite.
     pub(super) fn key<S: Bls12381Suite>(&self, backend: Backend) -> Result<SharedKey<S>, Failure> {
-        let fail = |failure: Failure| failure.context(self.path.display().to_string());
+        let fail = |failure: Failure| failure.context(name_of(&self.path));
         let key: SharedKey<S> =
             SharedKey::from_json(&self.json, backend).map_err(|error| fail(Failure::usage(error)))?;
         refuse_augmented(key.suite()).map_err(fail)?;

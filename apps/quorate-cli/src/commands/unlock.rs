@@ -1,14 +1,14 @@
 //! A key file, and the passphrase that decrypts it.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{SecretKey, Suite};
-use quorate_host::{dash::STANDARD_INPUT, exit::Failure};
+use quorate_host::{
+    dash::{STANDARD_INPUT, standard_input},
+    exit::Failure,
+};
 use zeroize::Zeroizing;
 
 use super::print;
@@ -21,7 +21,7 @@ use crate::secrets::{
     secret_source::{SecretSource, read_secret},
 };
 
-pub(super) use quorate_host::dash::{is_dash, name_of, refuse_twice_standard_input};
+pub(super) use quorate_host::dash::{is_dash, name_of};
 
 /// Where the passphrase comes from, in a command that reads a keystore.
 #[derive(Clone, Debug, Args)]
@@ -180,7 +180,7 @@ pub(super) fn read_file(path: &Path) -> Result<SecretFile, Failure> {
     if !is_dash(path) {
         return Ok(secret_file::read(path)?);
     }
-    let contents = secret_file::read_bounded(io::stdin().lock())?
+    let contents = secret_file::read_bounded(standard_input()?.lock())?
         .ok_or_else(|| Failure::usage(anyhow!("{STANDARD_INPUT} has more than 64 KiB, which is too much for a key")))?;
     Ok(SecretFile { contents, warning: None })
 }

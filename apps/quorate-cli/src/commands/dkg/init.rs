@@ -11,6 +11,7 @@ use super::members::{self, Names, WeightArguments, names, numbered};
 use crate::commands::{
     identifiers::IdentifiersName,
     suite::{Bls12381Argument, InBls12381},
+    value::path_to_read,
 };
 
 /// Describe a ceremony that makes a new key, and print its id
@@ -63,7 +64,7 @@ pub(super) struct Arguments {
     dealers_needed: Option<usize>,
 
     /// The members' files, as `quorate dkg identity` writes them
-    #[arg(value_name = "MEMBER_FILE", required = true)]
+    #[arg(value_name = "MEMBER_FILE", required = true, value_parser = path_to_read())]
     members: Vec<PathBuf>,
 }
 

@@ -19,7 +19,7 @@ use super::{
 use crate::commands::{
     print::{self, plural},
     random,
-    value::parsed,
+    value::{parsed, path_to_read},
 };
 
 /// Names of a flag, with commas between them. They have a type of their own, because clap reads a `Vec` as a flag that may be
@@ -69,7 +69,7 @@ pub(super) struct WeightArguments {
     weights: Vec<NamedWeight>,
 
     /// With --one-round: how many shares each receiver gets, and how many sign: what `quorate threshold weights --json` printed
-    #[arg(long = "weights", value_name = "FILE", requires = "one_round", conflicts_with = "weights")]
+    #[arg(long = "weights", value_name = "FILE", requires = "one_round", conflicts_with = "weights", value_parser = path_to_read())]
     file: Option<PathBuf>,
 }
 

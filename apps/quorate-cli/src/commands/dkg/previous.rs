@@ -21,7 +21,7 @@ pub(super) struct PreviousArguments {
     #[arg(long, value_name = "OLD_FOLDER", conflicts_with = "shared_key", required_unless_present = "shared_key")]
     previous: Option<PathBuf>,
 
-    /// In place of --previous, for a key that `quorate threshold split` made: its shared-key.json
+    /// In place of --previous, for a key that `quorate threshold split` made: its shared-key.json; `-` means standard input
     #[arg(long, value_name = "FILE", requires = "holders")]
     shared_key: Option<PathBuf>,
 

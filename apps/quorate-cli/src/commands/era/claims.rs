@@ -24,7 +24,7 @@ use super::sink::{OutputFormat, Sink};
 use crate::commands::{
     history::open_files,
     print::{self, note, plural},
-    value::path_to_write,
+    value::{path_to_read, path_to_write},
     verify::Interrupt,
 };
 
@@ -38,7 +38,7 @@ use crate::commands::{
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Era files, and folders of files whose names end in `.era`, in any order
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = path_to_read())]
     paths: Vec<PathBuf>,
 
     /// The file to write
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
 
     /// The chain: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes it. By default the chain that is
     /// built in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     network: Option<PathBuf>,
 
     /// Print one JSON object with the counts on standard output, at the end

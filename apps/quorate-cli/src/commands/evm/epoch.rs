@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     network: PathBuf,
 
-    /// What the members weigh: a JSON list with a number below 2^64 for each index
+    /// What the members weigh: a JSON list with a number below 2^64 for each index; `-` is standard input
     #[arg(long, value_name = "FILE")]
     weights: PathBuf,
 

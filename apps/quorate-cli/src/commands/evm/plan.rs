@@ -32,7 +32,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", visible_alias = "bases")]
     network: PathBuf,
 
-    /// What `quorate evm aggregate --json` printed: it has the signers, the results, deadline, store and signature
+    /// What `quorate evm aggregate --json` printed: it has the signers, the results, deadline, store and signature; `-` is
+    /// standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["signers", "result", "deadline", "signature", "store"])]
     quorum: Option<PathBuf>,
 

@@ -22,7 +22,10 @@ use quorate_history::{
 };
 use quorate_host::exit::{Exit, Failure};
 
-use crate::commands::verify::{About, Arrival, Pending, Pusher};
+use crate::commands::{
+    value::path_to_read,
+    verify::{About, Arrival, Pending, Pusher},
+};
 
 /// Opens the files of a run, and finds out what they are.
 pub(in crate::commands) fn open_files(
@@ -42,12 +45,12 @@ pub(in crate::commands) fn open_files(
 pub(super) struct ChainArguments {
     /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes the chain. By default the chain that is built
     /// in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     network: Option<PathBuf>,
 
     /// drand: the chain of the rounds, default, quicknet, evmnet, fastnet, or a file with its chain info. By default what the files say of
     /// themselves, which proves only that they agree with themselves
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     chain: Option<PathBuf>,
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::commands::{
     print::{note, plural},
-    value::{from_one, path_to_write},
+    value::{from_one, path_to_read, path_to_write},
     verify::{Interrupt, SoundnessBits, suites},
 };
 
@@ -31,7 +31,7 @@ use crate::commands::{
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Files, and folders of files whose names end in .era, .jsonl, .parquet or .json
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = path_to_read())]
     paths: Vec<PathBuf>,
 
     /// The folder for the manifest and the results; it is made
