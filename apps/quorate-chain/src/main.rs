@@ -18,7 +18,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use quorate_host::{
-    exit::{self, Failure},
+    command_line,
+    exit::Failure,
     manual::{Completions, ManPages},
     runtime::ProgramRuntime,
 };
@@ -51,8 +52,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let line = CommandLine::parse();
-    exit::run(|| {
+    command_line::run(|line: CommandLine| {
         let runtime = ProgramRuntime::new(&mut Builder::new_current_thread()).map_err(Failure::internal)?;
         match line.command {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),

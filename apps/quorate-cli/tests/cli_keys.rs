@@ -1068,6 +1068,24 @@ fn a_closed_pipe_ends_quietly() {
     }
 }
 
+/// Whoever writes a page of the help into a file must not take half of it for the whole.
+#[cfg(target_os = "linux")]
+#[test]
+fn help_into_a_full_device_ends_with_3() {
+    let room = Room::new();
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for args in
+        [&["--help"][..], &["--version"], &["key", "new", "-h"], &["help", "key"], &["man"], &["completions", "bash"]]
+    {
+        let output = Running::start(room.command(args).stdout(full()).stderr(Stdio::piped())).ends();
+        assert_failure(&output, 3, "cannot write to standard output: No space left");
+        assert_eq!(room.run(args).code, 0, "{args:?}");
+    }
+    // An error goes to the other stream, and stays one of usage.
+    let output = Running::start(room.command(["key", "new"]).stdout(full()).stderr(Stdio::piped())).ends();
+    assert_failure(&output, 2, "--suite");
+}
+
 /// A full disk is trouble, and said.
 #[cfg(target_os = "linux")]
 #[test]

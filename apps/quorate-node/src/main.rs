@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::{claim, create, fund, init, leave, register, run, status, withdraw};
 use quorate_host::{
-    exit,
+    command_line,
     manual::{Completions, ManPages},
 };
 
@@ -49,7 +49,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    exit::run(|| match CommandLine::parse().command {
+    command_line::run(|line: CommandLine| match line.command {
         Command::Create(arguments) => arguments.run(),
         Command::Fund(arguments) => arguments.run(),
         Command::Init(arguments) => arguments.run(),

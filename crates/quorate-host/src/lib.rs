@@ -24,6 +24,7 @@
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
+//! | `command_line` | a program and its command line, with the feature `manual` |
 //! | `manual` | man pages and completions of a program, with the feature `manual` |
 //! | `page` | the page of a running program, with the feature `page` |
 
@@ -61,6 +62,8 @@ pub mod key_record;
 pub mod options;
 #[cfg(feature = "log")]
 pub mod log;
+#[cfg(feature = "manual")]
+pub mod command_line;
 #[cfg(feature = "manual")]
 pub mod manual;
 #[cfg(feature = "page")]
