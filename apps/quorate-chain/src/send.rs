@@ -12,6 +12,7 @@ use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
     file, plain,
+    text::json_reason,
 };
 use serde::Deserialize;
 use tokio::runtime::Runtime;
@@ -104,6 +105,7 @@ impl Arguments {
         let network = Network::from_json(text.as_bytes());
         let network = network.with_context(|| name_of(&self.network)).map_err(Failure::usage)?;
         let plan: Plan = serde_json::from_str(&plan)
+            .map_err(|error| anyhow!(json_reason(plan.as_bytes(), &error)))
             .with_context(|| format!("{}: this is not a plan; `quorate evm plan --json` prints it", name_of(path)))
             .map_err(Failure::usage)?;
         let call = self.check_plan(path, &network, &plan)?;
@@ -197,7 +199,8 @@ fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
     let text = dash::text(path, file::LARGEST_DOCUMENT)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
-        let call = serde_json::from_str(line).with_context(|| {
+        let call = serde_json::from_str(line).map_err(|error| anyhow!(json_reason(line.as_bytes(), &error)));
+        let call = call.with_context(|| {
             format!("{name}, line {number}: this is not a transaction of `quorate evm … --transactions`")
         });
         call.map(|call| (number, call)).map_err(Failure::usage)

@@ -642,6 +642,11 @@ fn standard_input_is_one_file_and_has_its_name() {
     }
     let combine = ["threshold", "combine", "--shared-key", "-", "absent"];
     assert_failure(&room.run_with(combine, "{}"), 2, "error: standard input: ");
+    // A key that is named by mistake is not shown.
+    let digits = "12345678".repeat(8);
+    let output = room.run_with(combine, &digits);
+    assert_failure(&output, 2, "it is not the JSON of a shared key: it begins with neither { nor [");
+    assert!(!output.err.contains("1234"), "{}", output.err);
 }
 
 /// Each way in which a file is not a shared key, with the file in the message.

@@ -8,8 +8,12 @@ use quorate_host::{
     dash::{self, name_of},
     exit::Failure,
     file::{self, Existing, LARGEST_DOCUMENT, Readers},
+    text::json_reason,
 };
-use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
+use quorate_threshold::{
+    CollectorError, SharedKey,
+    shared_key::{SharedKeyError, suite_of_json},
+};
 
 use super::suite::{Bls12381Argument, Bls12381Choice};
 
@@ -25,7 +29,15 @@ impl SharedKeyFile {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = || name_of(path);
         let json = dash::text(path, LARGEST_DOCUMENT)?.into_bytes();
-        let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
+        let suite = suite_of_json(&json).map_err(|error| {
+            let error = match error {
+                SharedKeyError::Json(error) => {
+                    anyhow!("it is not the JSON of a shared key: {}", json_reason(&json, &error))
+                }
+                error => error.into(),
+            };
+            Failure::usage(error).context(name())
+        })?;
         let suite =
             Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { path: path.to_owned(), json, suite })

@@ -14,6 +14,7 @@ use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
+    text::json_reason,
 };
 use serde::Deserialize;
 
@@ -59,7 +60,8 @@ impl Arguments {
             let name = name_of(path);
             let text = dash::text(path, LARGEST_DOCUMENT)?;
             let plan: Plan = serde_json::from_str(&text).map_err(|error| {
-                Failure::usage(error).context(format!("{name}: this is not what `quorate evm plan --json` prints"))
+                Failure::usage(anyhow!(json_reason(text.as_bytes(), &error)))
+                    .context(format!("{name}: this is not what `quorate evm plan --json` prints"))
             })?;
             let unsigned = || Failure::usage(anyhow!("{name} has no signature: plan again with --signature"));
             let calldata = plan.calldata.as_ref().ok_or_else(unsigned)?;

@@ -12,6 +12,7 @@ use quorate_host::{
     dash,
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
+    text::json_reason,
 };
 use serde::Deserialize;
 
@@ -145,7 +146,8 @@ impl Arguments {
         let name = name_of(path);
         let text = dash::text(path, LARGEST_DOCUMENT)?;
         let Aggregated { parts, bitmap, signature } = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(error).context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
+            Failure::usage(anyhow!(json_reason(text.as_bytes(), &error)))
+                .context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
         })?;
         let (found, expected) = (
             (parts.chain_id, parts.contract, parts.epoch, parts.nonce),
