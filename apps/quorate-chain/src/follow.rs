@@ -12,6 +12,7 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     file::{self, Existing, Readers},
     listen::Connections,
+    text::json_reason,
 };
 use tokio::time::sleep;
 
@@ -94,7 +95,7 @@ impl Arguments {
                 }
                 _ => return Ok(network.contract),
             },
-            Err(error) => anyhow!("{name} is not a network: {error}"),
+            Err(error) => anyhow!("{name} is not a network: {}", json_reason(&text, &error)),
         };
         Err(Failure::usage(error.context("choose another --network file; this one is not overwritten")))
     }
@@ -112,7 +113,7 @@ fn weights(path: &Path) -> Result<Vec<u64>> {
     let text = dash::text(path, file::LARGEST_DOCUMENT)?;
     serde_json::from_str(&text).map_err(|error| {
         let expected = format!("{}: expected a JSON list of numbers below 2^64", name_of(path));
-        Failure::usage(anyhow!("{error}")).context(expected)
+        Failure::usage(anyhow!(json_reason(text.as_bytes(), &error))).context(expected)
     })
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Reading {
     metrics: Option<SocketAddr>,
 
     /// Allow an address of --metrics that other machines reach. There is no TLS
-    #[arg(long, requires = "metrics", env = "QUORATE_CHAIN_BEYOND_LOOPBACK")]
+    #[arg(long, requires = "metrics", conflicts_with = "once", env = "QUORATE_CHAIN_BEYOND_LOOPBACK")]
     beyond_loopback: bool,
 }
 

@@ -18,7 +18,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use quorate_host::{
-    exit::{self, Failure},
+    command_line,
+    exit::Failure,
     manual::{Completions, ManPages},
     runtime::ProgramRuntime,
 };
@@ -51,8 +52,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let line = CommandLine::parse();
-    exit::run(|| {
+    command_line::run(|line: CommandLine| {
         let runtime = ProgramRuntime::new(&mut Builder::new_current_thread()).map_err(Failure::internal)?;
         match line.command {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),
@@ -63,4 +63,14 @@ fn main() -> ExitCode {
             Command::Man(arguments) => arguments.run(CommandLine::command()),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_requirement_holds_beside_what_conflicts_with_it() {
+        quorate_lab::command_line::requirements_hold(&super::CommandLine::command());
+    }
 }

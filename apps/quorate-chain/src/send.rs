@@ -9,9 +9,10 @@ use indicatif::HumanCount;
 use quorate_chain::{account::Account, rpc::Rpc};
 use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
 use quorate_host::{
-    dash::{self, name_of, refuse_twice_standard_input},
+    dash::{self, name_of},
     exit::{Exit, Failure, Result},
     file, plain,
+    text::json_reason,
 };
 use serde::Deserialize;
 use tokio::runtime::Runtime;
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     transactions: Option<PathBuf>,
 
     /// Begin with this line of the file; the lines before it were sent earlier
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(1..))]
     from_line: u64,
 
     /// The plan of a settlement, as JSON; `-` is standard input
@@ -99,12 +100,12 @@ impl Arguments {
     }
 
     fn settle(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
-        refuse_twice_standard_input([path, &self.network].into_iter())?;
         let text = dash::text(&self.network, file::LARGEST_DOCUMENT)?;
+        let plan = dash::text(path, file::LARGEST_DOCUMENT)?;
         let network = Network::from_json(text.as_bytes());
         let network = network.with_context(|| name_of(&self.network)).map_err(Failure::usage)?;
-        let text = dash::text(path, file::LARGEST_DOCUMENT)?;
-        let plan: Plan = serde_json::from_str(&text)
+        let plan: Plan = serde_json::from_str(&plan)
+            .map_err(|error| anyhow!(json_reason(plan.as_bytes(), &error)))
             .with_context(|| format!("{}: this is not a plan; `quorate evm plan --json` prints it", name_of(path)))
             .map_err(Failure::usage)?;
         let call = self.check_plan(path, &network, &plan)?;
@@ -198,7 +199,8 @@ fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
     let text = dash::text(path, file::LARGEST_DOCUMENT)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
-        let call = serde_json::from_str(line).with_context(|| {
+        let call = serde_json::from_str(line).map_err(|error| anyhow!(json_reason(line.as_bytes(), &error)));
+        let call = call.with_context(|| {
             format!("{name}, line {number}: this is not a transaction of `quorate evm … --transactions`")
         });
         call.map(|call| (number, call)).map_err(Failure::usage)

@@ -4,10 +4,9 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use quorate_cli::cli::Cli;
-use quorate_host::exit;
+use quorate_host::command_line;
 
 fn main() -> ExitCode {
-    exit::run(|| Cli::parse().run())
+    command_line::run(Cli::run)
 }

@@ -107,6 +107,17 @@ fn the_example_runs() {
     }
 }
 
+/// The second file would be empty.
+#[test]
+fn standard_input_is_one_file() {
+    let room = Room::new();
+    for arguments in [["verify", "--sets", "-", "-"], ["judge", "--sets", "-", "-"], ["combine", "--sets", "-", "-"]] {
+        let mut command = command("quorate");
+        command.arg("checkpoint").args(arguments).current_dir(room.folder.path());
+        command.ran_with(room.read("sets.json")).refused("standard input cannot be read twice");
+    }
+}
+
 #[test]
 fn a_record_forbids_a_second_checkpoint_at_one_height() {
     let room = Room::new();

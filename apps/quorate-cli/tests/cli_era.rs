@@ -114,6 +114,49 @@ fn a_file_that_exists_is_replaced_only_with_force() {
     assert_eq!(names(&out), ["claims.parquet"]);
 }
 
+/// A copy of a chain that may be changed.
+fn copy(folder: &Path) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        fs::write(copy.path().join(path.file_name().unwrap()), fs::read(path).unwrap()).unwrap();
+    }
+    copy
+}
+
+#[test]
+fn the_output_is_no_input() {
+    let Some(folder) = folder("capella") else { return };
+    let copy = copy(&folder);
+    for name in ["minimal-00001.era", "chain.json"] {
+        let path = copy.path().join(name);
+        let before = fs::read(&path).unwrap();
+        let ran = quorate(&["era", "claims", "--force"], &[&copy.path(), &"--output", &path]);
+        let ran = ran.exits(2).says(&format!("{name} is also an input, so it is not replaced"));
+        assert_eq!((ran.out.as_str(), fs::read(&path).unwrap()), ("", before));
+    }
+}
+
+/// What the command has written into a folder of eras is no input of its next run.
+#[test]
+fn a_folder_gives_only_its_eras() {
+    let Some(folder) = folder("capella") else { return };
+    let copy = copy(&folder);
+    let claims = |format: &str| {
+        let path = copy.path().join(format!("claims.{format}"));
+        let ran =
+            quorate(&["era", "claims", "--json", "--format", format], &[&copy.path(), &"--output", &path]).exits(0);
+        ran.object()["claims"].clone()
+    };
+    assert_eq!([claims("jsonl"), claims("parquet")], [850, 850]);
+    let again = copy.path().join("again.parquet");
+    quorate(&["era", "claims"], &[&copy.path(), &"--output", &again]).exits(0).says("(first: ");
+    let nothing = TempDir::new().unwrap();
+    fs::write(nothing.path().join("claims.jsonl"), "").unwrap();
+    let ran = quorate(&["era", "claims"], &[&nothing.path(), &"--output", &again, &"--force"]);
+    ran.exits(2).says("found no file whose name ends in .era, expected at least one");
+}
+
 #[test]
 fn an_era_that_cannot_be_read_leaves_no_file() {
     let Some(folder) = folder("capella") else { return };

@@ -88,6 +88,22 @@ fn a_registration_is_for_who_has_to_send_it() {
     evm(&other).exits(2).says("found keys of bn254-g2, expected bn254-g1 as in --key-group");
 }
 
+/// What the call does not contain is neither dropped nor reported.
+#[test]
+fn each_flag_with_the_other_registrar_is_refused() {
+    let folder = Folder::new();
+    let (key, network) = (key(&folder, KeyGroup::Bn254G2), example("network.json"));
+    let register =
+        ["register", "--key-group", "bn254-g2", "--key", &key, "--owner", OWNER, "--network", &network, "--json"];
+    for more in [
+        &["--stake-registrar", REGISTRAR, "--stake", "1"][..],
+        &["--task-network", CONTRACT, "--stake", "1", "--rotate"],
+        &["--stake", "1", "--rotate"],
+    ] {
+        evm(&[&register[..], more].concat()).exits(2).says("cannot be used with");
+    }
+}
+
 #[test]
 fn an_epoch_is_a_transaction_for_each_call() {
     let folder = Folder::new();

@@ -336,6 +336,22 @@ fn what_a_folder_holds_and_is_not_read_is_said() {
     command("quorate").args(plan).ran().exits(2).says("rounds-3.jsonl.gz: found a file packed with gzip");
 }
 
+/// The help says `.era`, `.jsonl` or `.json`; a file of claims in Parquet beside the eras is left out, and said.
+#[test]
+fn a_folder_gives_what_the_help_says() {
+    let Some(chain) = folder("deneb") else { return };
+    let copy = copy(&chain);
+    fs::write(copy.path().join("claims.parquet"), "PAR1").unwrap();
+    let ran = history(&[&copy.path()]).exits(0);
+    assert!(ran.err.contains(": not read: ") && !ran.err.contains("expected eras"), "{}", ran.err);
+    let alone = Folder::new();
+    alone.file("claims.parquet", "PAR1");
+    history(&[&alone.path("")]).exits(2).says("found no file whose name ends in .era, .jsonl or .json, expected");
+    let (path, into) = (alone.path(""), alone.path("run"));
+    let ran = command("quorate").args(["history", "plan", "--into", &into, &path]).ran();
+    assert!(ran.err.contains("claims.parquet") && !ran.err.contains("found no file"), "a plan takes it: {}", ran.err);
+}
+
 #[test]
 fn a_packed_era_is_told_what_to_do() {
     let Some(chain) = folder("deneb") else { return };

@@ -380,6 +380,15 @@ fn proofs_one_at_a_time() {
     assert_failure(&room.run(["pop", "verify", "--suite", "eth2", "--proof", proof]), 2, "--public-key");
 }
 
+/// The proof would be ignored, and the exit code would be that of the batch.
+#[test]
+fn a_proof_beside_a_batch_is_refused() {
+    let room = Room::new();
+    room.file("proofs", "");
+    let beside = room.run(["pop", "verify", "--suite", "eth2", "--proof", "0x00", "proofs"]);
+    assert_failure(&beside, 2, "cannot be used with");
+}
+
 /// A batch with a swapped proof, bytes that are no point, and lines that are no proof.
 #[test]
 fn proofs_in_a_batch() {
@@ -718,6 +727,66 @@ fn keys_from_a_mnemonic() {
     }
 }
 
+/// A command that fails writes nothing, and the empty passphrase would be that of another tree.
+#[test]
+fn an_empty_passphrase_of_a_mnemonic_is_refused() {
+    let room = Room::new();
+    room.file("words", &("abandon ".repeat(11) + "about\n"));
+    let derive = ["key", "derive", "--suite", "eth2", "--mnemonic-file", "words", "--path", "m", "--out", "key"];
+    for input in ["", "\n"] {
+        let empty = room.run_with([&derive[..], &["--mnemonic-passphrase-fd", "0"]].concat(), input);
+        assert_failure(&empty, 2, "the passphrase of the mnemonic is empty; for none leave");
+        room.file("empty", input);
+        let empty = room.run([&derive[..], &["--mnemonic-passphrase-file", "empty"]].concat());
+        assert_failure(&empty, 2, "the passphrase of the mnemonic is empty; for none leave");
+    }
+    assert!(!room.path("key").exists());
+}
+
+/// What a key is made or decrypted with may be the only copy. A key alone may be converted in its place.
+#[test]
+fn the_output_is_not_the_passphrase_seed_or_mnemonic() {
+    let room = Room::new();
+    room.file("pass", "p\n");
+    room.file("words", &("abandon ".repeat(11) + "about\n"));
+    room.file("seed", &"5a".repeat(32));
+    room.new_key("eth2", "key");
+    fs::hard_link(room.path("pass"), room.path("second name")).unwrap();
+    let before = |name: &str| fs::read(room.path(name)).unwrap();
+    let files = ["pass", "words", "seed", "key", "second name"];
+    let contents = files.map(before);
+    let keystore = ["--keystore", "--kdf", "pbkdf2", "--passphrase-file", "pass"];
+    let derive = ["derive", "--path", "m"];
+    for (arguments, out) in [
+        ([&["new"][..], &keystore].concat(), "pass"),
+        ([&["new"][..], &keystore].concat(), "second name"),
+        (vec!["new", "--ikm-file", "seed"], "seed"),
+        ([&derive[..], &["--seed-file", "seed"]].concat(), "seed"),
+        ([&derive[..], &["--mnemonic-file", "words"]].concat(), "words"),
+        ([&derive[..], &["--mnemonic-file", "words", "--mnemonic-passphrase-file", "pass"]].concat(), "pass"),
+        (vec!["derive", "--from", "key", "--path", "0"], "key"),
+        ([&["import", "key"][..], &keystore].concat(), "pass"),
+        (vec!["import", "key", "--plain", "--from-passphrase-file", "pass"], "pass"),
+    ] {
+        let output = room.run([&["key"][..], &arguments, &["--suite", "eth2", "--out", out, "--force"]].concat());
+        assert_failure(&output, 2, &format!("{out} is also an input, so it is not replaced"));
+    }
+    assert_eq!(files.map(before), contents);
+    let in_place =
+        room.run([&["key", "import", "--suite", "eth2", "key", "--out", "key", "--force"][..], &keystore].concat());
+    assert_eq!(in_place.code, 0, "{}", in_place.err);
+    // The file behind a descriptor.
+    let by_descriptor =
+        ["key", "new", "--suite", "eth2", "--keystore", "--passphrase-fd", "0", "--out", "pass", "--force"];
+    let pass = fs::File::open(room.path("pass")).unwrap();
+    let output = Running::start(room.command(by_descriptor).stdin(pass).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    assert_failure(&output.ends(), 2, "pass is also an input");
+    // The list of a key set.
+    room.file("keys", "");
+    let set = room.run(["key-set", "--suite", "eth2", "keys", "--out", "keys", "--force"]);
+    assert_failure(&set, 2, "keys is also an input");
+}
+
 /// Lighthouse's deposits, made by the staking deposit client from a published mnemonic.
 #[test]
 fn deposits_of_a_published_mnemonic() {
@@ -997,6 +1066,24 @@ fn a_closed_pipe_ends_quietly() {
         assert_eq!(output.err, "", "{args:?}");
         assert_eq!(output.code, 3, "{args:?}");
     }
+}
+
+/// Whoever writes a page of the help into a file must not take half of it for the whole.
+#[cfg(target_os = "linux")]
+#[test]
+fn help_into_a_full_device_ends_with_3() {
+    let room = Room::new();
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for args in
+        [&["--help"][..], &["--version"], &["key", "new", "-h"], &["help", "key"], &["man"], &["completions", "bash"]]
+    {
+        let output = Running::start(room.command(args).stdout(full()).stderr(Stdio::piped())).ends();
+        assert_failure(&output, 3, "cannot write to standard output: No space left");
+        assert_eq!(room.run(args).code, 0, "{args:?}");
+    }
+    // An error goes to the other stream, and stays one of usage.
+    let output = Running::start(room.command(["key", "new"]).stdout(full()).stderr(Stdio::piped())).ends();
+    assert_failure(&output, 2, "--suite");
 }
 
 /// A full disk is trouble, and said.

@@ -5,6 +5,7 @@ use std::fs;
 
 use quorate_lab::run::{Run as _, command};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 const ADDRESS: &str = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
@@ -110,6 +111,15 @@ fn deposits_that_would_be_lost_are_not_signed() {
     assert!(err.contains("this network is not known, expected one of mainnet"), "{err}");
 }
 
+/// Credentials of a key do not compound: rewards above 32 ETH would not be staked, though the flag says so.
+#[test]
+fn compounding_with_a_withdrawal_key_is_refused() {
+    let room = Room::new();
+    let more = ["--withdrawal-key", &room.public_key, "--compounding", "--amount", "2048"];
+    let (out, err) = room.sign(2, "deposit", "hoodi", &more);
+    assert!(out.is_empty() && err.contains("--compounding") && err.contains("cannot be used with"), "{err}");
+}
+
 #[test]
 fn changes_as_the_staking_tool_writes_them() {
     let room = Room::new();
@@ -126,6 +136,21 @@ fn changes_as_the_staking_tool_writes_them() {
     let zero = format!("0x{}", "00".repeat(20));
     let (out, err) = room.sign(2, "change", "mainnet", &["--validator-index", "7", "--to-address", &zero]);
     assert!(out.is_empty() && err.contains("address zero"), "{err}");
+}
+
+/// A key in the place of the record is not shown, and the record of another command is no damaged one.
+#[test]
+fn the_record_is_not_a_key_and_not_of_checkpoints() {
+    let room = Room::new();
+    let digits = "12345678".repeat(8);
+    room.write("record", &digits);
+    let (out, err) = room.exit(2, "hoodi", 7, 9, &[]);
+    assert!(out.is_empty() && err.contains("column ") && !err.contains("1234"), "{err}");
+    let signed = r#"{"checkpoint":{"height":7}}"#;
+    let checksum = const_hex::encode_prefixed(Sha256::digest(signed));
+    room.write("record", &format!("{{\"signed\":{signed},\"checksum\":\"{checksum}\"}}\n"));
+    let (out, err) = room.exit(2, "hoodi", 7, 9, &[]);
+    assert!(out.is_empty() && err.contains("found an entry `checkpoint`, expected `exit`"), "{err}");
 }
 
 #[test]

@@ -630,6 +630,25 @@ fn verdicts_are_objects_on_request() {
     assert_failure(&room.run([&verify[..], &["-", "-"]].concat()), 2, "cannot be read twice");
 }
 
+/// The second file would be empty.
+#[test]
+fn standard_input_is_one_file_and_has_its_name() {
+    let room = Room::new();
+    room.split("eth2", 2, 3, &[]);
+    let key = room.read("shares/shared-key.json");
+    let verify = ["threshold", "verify-share", "--shared-key", "-"];
+    for more in [&["--share", "-"][..], &["-"], &[]] {
+        assert_failure(&room.run_with([&verify[..], more].concat(), &key), 2, "standard input cannot be read twice");
+    }
+    let combine = ["threshold", "combine", "--shared-key", "-", "absent"];
+    assert_failure(&room.run_with(combine, "{}"), 2, "error: standard input: ");
+    // A key that is named by mistake is not shown.
+    let digits = "12345678".repeat(8);
+    let output = room.run_with(combine, &digits);
+    assert_failure(&output, 2, "it is not the JSON of a shared key: it begins with neither { nor [");
+    assert!(!output.err.contains("1234"), "{}", output.err);
+}
+
 /// Each way in which a file is not a shared key, with the file in the message.
 #[test]
 fn shared_keys_that_are_none_are_refused() {

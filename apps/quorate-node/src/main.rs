@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::{claim, create, fund, init, leave, register, run, status, withdraw};
 use quorate_host::{
-    exit,
+    command_line,
     manual::{Completions, ManPages},
 };
 
@@ -49,7 +49,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    exit::run(|| match CommandLine::parse().command {
+    command_line::run(|line: CommandLine| match line.command {
         Command::Create(arguments) => arguments.run(),
         Command::Fund(arguments) => arguments.run(),
         Command::Init(arguments) => arguments.run(),
@@ -62,4 +62,14 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => arguments.run(CommandLine::command()),
         Command::Man(arguments) => arguments.run(CommandLine::command()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_requirement_holds_beside_what_conflicts_with_it() {
+        quorate_lab::command_line::requirements_hold(&super::CommandLine::command());
+    }
 }

@@ -2,13 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    error::Error,
-    io::{self, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-    time::Duration,
-};
+use std::{error::Error, io, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -16,6 +10,7 @@ use quorate_batcher::{Batcher, StartError, StoreError};
 use quorate_checkpoint::KeptBoardError;
 use quorate_formats::key_sets::KeySetsError;
 use quorate_host::{
+    command_line,
     exit::{self, Ends as _, Exit, Failure, Result, in_full},
     file::FileError,
     manual::{Completions, ManPages},
@@ -147,8 +142,7 @@ impl Settings {
 }
 
 fn main() -> ExitCode {
-    let CommandLine { settings, command } = CommandLine::parse();
-    exit::run(|| match command {
+    command_line::run(|CommandLine { settings, command }| match command {
         None => start(&settings, None),
         Some(Command::Demo { seconds }) => start(&settings, Some(seconds)),
         Some(Command::Checkpoint(command)) => checkpoint(&settings, &command),
@@ -161,7 +155,7 @@ fn main() -> ExitCode {
 fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     let config = settings.read().map_err(Failure::usage)?;
     if let Some(printed) = settings.print_config {
-        exit::output().write_all(printed.of(PREFIX, &config).as_bytes())?;
+        exit::print_all(printed.of(PREFIX, &config).as_bytes())?;
         return Ok(Exit::Success);
     }
     let runtime = ProgramRuntime::new(&mut Builder::new_multi_thread())?;
@@ -297,3 +291,13 @@ async fn works(batcher: Batcher) -> bool {
 
 /// How often the pulse is taken until it has moved.
 const PULSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_requirement_holds_beside_what_conflicts_with_it() {
+        quorate_lab::command_line::requirements_hold(&super::CommandLine::command());
+    }
+}

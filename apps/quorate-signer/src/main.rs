@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::{export, import, init, run, status};
 use quorate_host::{
-    exit,
+    command_line,
     manual::{Completions, ManPages},
 };
 
@@ -56,8 +56,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let line = CommandLine::parse();
-    exit::run(|| {
+    command_line::run(|line: CommandLine| {
         run::guard_memory()?;
         match line.command {
             Command::Init(arguments) => arguments.run(),

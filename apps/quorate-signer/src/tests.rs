@@ -321,3 +321,9 @@ fn the_process_leaves_no_core_dump() {
     crate::commands::run::guard_memory().expect("Linux");
     assert_eq!(dumpable_behavior().expect("Linux"), DumpableBehavior::NotDumpable);
 }
+
+#[test]
+fn every_requirement_holds_beside_what_conflicts_with_it() {
+    use clap::CommandFactory as _;
+    quorate_lab::command_line::requirements_hold(&crate::CommandLine::command());
+}

@@ -111,6 +111,9 @@ impl Network {
     /// # Errors
     /// [`NetworkJsonError`].
     pub fn from_json(json: &[u8]) -> Result<Self, NetworkJsonError> {
+        if json.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
+            return Err(NetworkJsonError::NoObject);
+        }
         let network: Self = serde_json::from_slice(json)?;
         network.check()?;
         Ok(network)

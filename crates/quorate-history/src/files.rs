@@ -28,6 +28,8 @@ pub struct Files {
     pub eras: Vec<EraInput>,
     /// The chain of drand's rounds, if the caller chose one.
     pub drand: Option<DrandChain>,
+    /// The file in a folder that describes the chain, if it was read.
+    pub description: Option<PathBuf>,
     /// Other files, in the order in which they were given.
     pub others: Vec<OtherInput>,
     /// Files that cannot be used, and why.
@@ -77,6 +79,40 @@ impl fmt::Display for Content {
             Self::Claims(Format::Drand) => f.write_str("rounds of drand"),
             Self::Claims(format) => write!(f, "a file of claims ({format})"),
             Self::ChiaBlocks => f.write_str("blocks of Chia"),
+        }
+    }
+}
+
+/// Which files of a folder are taken, by the ends of their names. A file that is given itself may have any name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FolderFiles {
+    /// Eras: `.era`.
+    Eras,
+    /// What proves a chain: `.era` and `.jsonl`, or, if there are none, `.json`.
+    Chains,
+    /// The same, and files of claims: `.parquet` beside `.era` and `.jsonl`.
+    ChainsAndClaims,
+}
+
+impl FolderFiles {
+    /// The first of these lists of extensions counts that any file has: a folder of eras may hold the description of their chain in JSON.
+    fn extensions(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Eras => &[&["era"]],
+            Self::Chains => &[&["era", "jsonl"], &["json"]],
+            Self::ChainsAndClaims => &[&["era", "jsonl", "parquet"], &["json"]],
+        }
+    }
+}
+
+impl fmt::Display for FolderFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.extensions().concat().iter().map(|end| format!(".{end}")).collect::<Vec<_>>();
+        match names.split_last() {
+            Some((last, [])) => f.write_str(last),
+            Some((last, others)) => write!(f, "{} or {last}", others.join(", ")),
+            None => Ok(()),
         }
     }
 }
@@ -141,8 +177,13 @@ pub enum FilesError {
         error: io::Error,
     },
     /// A folder has none.
-    #[error("{}: found no file whose name ends in .era, .jsonl, .parquet or .json, expected at least one", .0.display())]
-    EmptyFolder(PathBuf),
+    #[error("{}: found no file whose name ends in {taken}, expected at least one", path.display())]
+    EmptyFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What would be taken of it.
+        taken: FolderFiles,
+    },
     /// `network` is neither the name of a chain nor a file.
     #[error("the network {name} is none of {}, and cannot be read as a file: {error}", names())]
     NoNetwork {
@@ -201,17 +242,21 @@ fn names() -> String {
 }
 
 impl Files {
-    /// Opens every file, finds out what it is and of which chain, and sorts the eras. Of a folder it takes the files whose names end in
-    /// `.era`, `.jsonl` or `.parquet`, or, if there are none, in `.json`. Packed files with such a name are [`refused`](Self::refused), and
-    /// a [remark](Self::remarks) says what else it leaves out.
+    /// Opens every file, finds out what it is and of which chain, and sorts the eras. Of a folder it takes what `of_folders` says. Packed
+    /// files with such a name are [`refused`](Self::refused), and a [remark](Self::remarks) says what else it leaves out.
     ///
     /// `network` is the name of Ethereum's chain or a file that describes one; without it, the states tell. `drand` is the name of drand's
     /// chain, or a file with its chain info; without it, the files must tell.
     ///
     /// # Errors
     /// [`FilesError`]. What is wrong with a single file is among the [`refused`](Self::refused).
-    pub fn open(paths: &[PathBuf], network: Option<&Path>, drand: Option<&Path>) -> Result<Self, FilesError> {
-        let (inputs, remarks) = expand(paths)?;
+    pub fn open(
+        paths: &[PathBuf],
+        of_folders: FolderFiles,
+        network: Option<&Path>,
+        drand: Option<&Path>,
+    ) -> Result<Self, FilesError> {
+        let (inputs, remarks) = expand(paths, of_folders)?;
         let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
         for path in inputs {
@@ -282,7 +327,9 @@ impl Files {
         let described = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file());
         let described = described.ok_or(FilesError::UnknownChain(*genesis))?;
         self.remarks.push(format!("the chain is the one that {} describes", described.display()));
-        Chain::open(&described)
+        let chain = Chain::open(&described)?;
+        self.description = Some(described);
+        Ok(chain)
     }
 }
 
@@ -314,7 +361,7 @@ fn description(file: File, path: &Path) -> Result<String, FilesError> {
 const DESCRIPTION_LIMIT: u64 = 1 << 20;
 
 /// The files, and those in the folders; and of each folder, a remark about what is left out.
-fn expand(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), FilesError> {
+fn expand(paths: &[PathBuf], taken: FolderFiles) -> Result<(Vec<PathBuf>, Vec<String>), FilesError> {
     let (mut files, mut remarks) = (Vec::new(), Vec::new());
     for path in paths {
         let cannot = |error| FilesError::Read { path: path.clone(), error };
@@ -325,16 +372,17 @@ fn expand(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), FilesError> 
         let entries = fs::read_dir(path).map_err(cannot)?.map(|entry| entry.map(|entry| entry.path()));
         let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(cannot)?;
         entries.sort();
-        let extensions = EXTENSIONS.into_iter().find(|known| entries.iter().any(|file| is_taken(file, known)));
-        let extensions = extensions.ok_or_else(|| FilesError::EmptyFolder(path.clone()))?;
-        let (taken, mut left): (Vec<_>, Vec<_>) = entries.into_iter().partition(|file| is_taken(file, extensions));
+        let mut known = taken.extensions().iter();
+        let extensions = known.find(|known| entries.iter().any(|file| is_taken(file, known)));
+        let extensions = extensions.ok_or_else(|| FilesError::EmptyFolder { path: path.clone(), taken })?;
+        let (inputs, mut left): (Vec<_>, Vec<_>) = entries.into_iter().partition(|file| is_taken(file, extensions));
         left.retain(|file| !file.ends_with(CHAIN_FILE) && !paths.contains(file));
         let (folders, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|path| path.is_dir());
         let left = [left_out("file", &others), left_out("folder", &folders)].into_iter().flatten().collect::<Vec<_>>();
         if !left.is_empty() {
             remarks.push(format!("{}: not read: {}", path.display(), left.join(", ")));
         }
-        files.extend(taken);
+        files.extend(inputs);
     }
     Ok((files, remarks))
 }
@@ -354,10 +402,6 @@ fn left_out(what: &str, paths: &[PathBuf]) -> Option<String> {
     let number = paths.len();
     Some(format!("{number} {what}{} (first: {first})", if number == 1 { "" } else { "s" }))
 }
-
-/// What is taken of a folder: files with the first of these lists of extensions that any file has. A folder of eras may hold the
-/// description of their chain in JSON.
-const EXTENSIONS: [&[&str]; 2] = [&["era", "jsonl", "parquet"], &["json"]];
 
 /// How the names of packed files end.
 const PACKED: [&str; 7] = ["gz", "zst", "xz", "bz2", "zip", "lz4", "sz"];

@@ -61,7 +61,7 @@ pub use committees::Committees;
 pub use era::EraFile;
 pub use eras::Eras;
 pub use error::{EraError, RecordName};
-pub use files::{Content, DrandChain, EraInput, Files, FilesError, OtherInput, RefusedFile};
+pub use files::{Content, DrandChain, EraInput, Files, FilesError, FolderFiles, OtherInput, RefusedFile};
 pub use preset::{Preset, UnknownPreset};
 pub use quorate_formats::ClaimIndex;
 pub use state::{State, StateHead, Validator};

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use quorate::{MinPk, Options, SecretKey, Soundness, Verifier};
 use quorate_formats::{Format, jsonl::JsonLines};
 use quorate_history::{
-    Content, Files,
+    Content, Files, FolderFiles,
     shards::{self, Manifest, Receipt, Report, RunTerms, ShardError},
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -20,6 +20,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+const CLAIMS: FolderFiles = FolderFiles::ChainsAndClaims;
 const TERMS: RunTerms = RunTerms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
 
 /// A claim as a line; every seventh one is false.
@@ -46,7 +47,7 @@ impl Run {
     fn planned(text: &str, shard_bytes: u64, terms: RunTerms) -> Self {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("claims.jsonl"), text).unwrap();
-        let files = Files::open(&[folder.path().join("claims.jsonl")], None, None).unwrap();
+        let files = Files::open(&[folder.path().join("claims.jsonl")], CLAIMS, None, None).unwrap();
         let manifest = shards::plan(&files, &folder.path().join("run"), terms, shard_bytes, go_on).unwrap();
         assert_eq!(Manifest::read(&folder.path().join("run")).unwrap(), manifest);
         Self { folder, manifest }
@@ -445,7 +446,7 @@ fn blocks_of_chia_are_known_by_a_field() {
     let path = folder.path().join("input");
     let content = |text: &str| {
         fs::write(&path, text).unwrap();
-        Files::open(std::slice::from_ref(&path), None, None).unwrap().others[0].content
+        Files::open(std::slice::from_ref(&path), CLAIMS, None, None).unwrap().others[0].content
     };
     let block = r#"{"finished_sub_slots": [{"x": {}}], "foliage": {}"#;
     for text in [
@@ -469,7 +470,7 @@ fn a_file_that_is_given_twice_is_refused() {
     fs::write(&paths[0], claims(3)).unwrap();
     fs::copy(&paths[0], &paths[1]).unwrap();
     let plan = |paths: &[PathBuf]| {
-        shards::plan(&Files::open(paths, None, None).unwrap(), &folder.path().join("run"), TERMS, 500, go_on)
+        shards::plan(&Files::open(paths, CLAIMS, None, None).unwrap(), &folder.path().join("run"), TERMS, 500, go_on)
     };
     refused(plan(&paths), "it has the same content as");
     refused(plan(&[paths[0].clone(), paths[0].clone()]), "it is given twice");
@@ -506,7 +507,7 @@ fn an_era_without_its_blocks_is_an_error_of_its_shard() {
     }
     fs::write(folder.path().join("1.era"), stripped).unwrap();
     let network = vectors.join("chain.json");
-    let files = Files::open(&[folder.path().to_owned()], Some(&network), None).unwrap();
+    let files = Files::open(&[folder.path().to_owned()], CLAIMS, Some(&network), None).unwrap();
     let path = folder.path().join("run");
     let manifest = shards::plan(&files, &path, TERMS, 1, go_on).unwrap();
     refused(run(&path, &manifest, 0), "which the file does not hold");
@@ -525,13 +526,13 @@ fn inputs_that_cannot_be_cut_are_refused() {
         (b"\x1f\x8b\x08\0\0\0\0\0", "gzip"),
     ] {
         fs::write(&path, content).unwrap();
-        let files = Files::open(std::slice::from_ref(&path), None, None).unwrap();
+        let files = Files::open(std::slice::from_ref(&path), CLAIMS, None, None).unwrap();
         refused(shards::plan(&files, &folder.path().join("run"), TERMS, 500, go_on), expected);
         assert!(!folder.path().join("run").exists());
     }
     for blank in ["", "\n", "\u{feff}", "\u{feff} \r\n\t\n"] {
         fs::write(&path, blank).unwrap();
-        let files = Files::open(std::slice::from_ref(&path), None, None).unwrap();
+        let files = Files::open(std::slice::from_ref(&path), CLAIMS, None, None).unwrap();
         refused(shards::plan(&files, &folder.path().join("run"), TERMS, 500, go_on), "found no claim");
     }
 }

@@ -7,6 +7,8 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Context as _;
+
 use crate::plain;
 
 /// The exit codes. If several apply, a program ends with the greatest.
@@ -114,18 +116,30 @@ pub fn output() -> Output {
 
 impl io::Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(marked)
+        self.0.write(bytes).map_err(output_error)
     }
 
     // In one piece, as the standard library's own.
     fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
-        self.0.write_fmt(text).map_err(marked)
+        self.0.write_fmt(text).map_err(output_error)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(marked)
+        self.0.flush().map_err(output_error)
     }
 }
+
+/// Prints a result on standard output, as it is.
+///
+/// # Errors
+/// [`Exit::Io`].
+pub fn print_all(bytes: &[u8]) -> Result<()> {
+    let mut out = output();
+    out.write_all(bytes).and_then(|()| out.flush()).context(OUTPUT_FAILED).map_err(Failure::io)
+}
+
+/// Which stream is at fault.
+pub const OUTPUT_FAILED: &str = "cannot write to standard output";
 
 /// Nobody reads standard output any more.
 #[derive(Debug, thiserror::Error)]
@@ -133,7 +147,7 @@ impl io::Write for Output {
 struct NoReader(io::Error);
 
 /// An error of standard output. A broken pipe is marked.
-fn marked(error: io::Error) -> io::Error {
+pub(crate) fn output_error(error: io::Error) -> io::Error {
     match error.kind() {
         kind @ io::ErrorKind::BrokenPipe => io::Error::new(kind, NoReader(error)),
         _ => error,
@@ -224,10 +238,10 @@ mod tests {
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         assert!(!Failure::io(Lost { source: broken() }).is_broken_pipe());
         assert!(!Failure::io(broken()).is_broken_pipe());
-        assert!(!Failure::io(marked(io::ErrorKind::StorageFull.into())).is_broken_pipe());
-        let left = marked(broken());
+        assert!(!Failure::io(output_error(io::ErrorKind::StorageFull.into())).is_broken_pipe());
+        let left = output_error(broken());
         assert_eq!((left.kind(), left.to_string()), (io::ErrorKind::BrokenPipe, broken().to_string()));
         assert!(Failure::from(left).context("cannot write").is_broken_pipe());
-        assert!(Failure::internal(Lost { source: marked(broken()) }).is_broken_pipe());
+        assert!(Failure::internal(Lost { source: output_error(broken()) }).is_broken_pipe());
     }
 }

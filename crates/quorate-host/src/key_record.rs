@@ -138,6 +138,21 @@ pub enum KeyRecordError {
         /// What is wrong.
         reason: String,
     },
+    /// It is a record of something else.
+    #[error(
+        "{}, line {line}: this is a record of other things: found an entry `{found}`, expected {expected}; name the \
+         record of this key for those", path.display()
+    )]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// From 1 on.
+        line: usize,
+        /// What was signed.
+        found: String,
+        /// What is signed here.
+        expected: String,
+    },
     /// It is the record of another key.
     #[error("{}: it is the record of the key {found}, expected that of {expected}; name the record of this key", path.display())]
     OtherKey {
@@ -154,7 +169,11 @@ impl Ends for KeyRecordError {
     fn exit(&self) -> Exit {
         match self {
             Self::File(error) => error.exit(),
-            Self::Missing { .. } | Self::Exists { .. } | Self::Damaged { .. } | Self::OtherKey { .. } => Exit::Usage,
+            Self::Missing { .. }
+            | Self::Exists { .. }
+            | Self::Damaged { .. }
+            | Self::OtherKind { .. }
+            | Self::OtherKey { .. } => Exit::Usage,
         }
     }
 }
@@ -227,6 +246,10 @@ impl<E: RecordEntry> KeyRecord<E> {
                     None
                 }
                 Line::Torn { form, values } => Some(TornEntry { line: number, form, values }),
+                Line::OtherKind(found) => {
+                    let expected = kinds::<E>().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(" or ");
+                    return Err(KeyRecordError::OtherKind { path: this.path, line: number, found, expected });
+                }
                 Line::Damaged(reason) => return Err(damaged(number, &reason)),
             };
             if !ends {
@@ -303,7 +326,12 @@ impl<E: RecordEntry> KeyRecord<E> {
 enum Line<E> {
     Key(String),
     Entry(E),
-    Torn { form: Option<usize>, values: Vec<String> },
+    Torn {
+        form: Option<usize>,
+        values: Vec<String>,
+    },
+    /// A whole entry of something else.
+    OtherKind(String),
     Damaged(String),
 }
 
@@ -320,6 +348,11 @@ fn read<E: RecordEntry>(text: &[u8], key_length: usize) -> Line<E> {
         && as_written(line(&EntryLine { signed, checksum: checksum(signed) }))
     {
         return Line::Entry(signed.clone());
+    }
+    if let Some(kind) = kind_of_whole(text)
+        && !kinds::<E>().any(|known| known == kind)
+    {
+        return Line::OtherKind(crate::clipped(kind, LONGEST_KIND_SHOWN));
     }
     let key_form: &[Piece] = &[Piece::Text("{\"key\":\"0x"), Piece::Hex(key_length)];
     let forms = [None].into_iter().chain((0..E::FORMS.len()).map(Some));
@@ -348,9 +381,31 @@ fn read<E: RecordEntry>(text: &[u8], key_length: usize) -> Line<E> {
         (None, _) => Line::Damaged(match parsed {
             Ok(_) => "the checksum is not that of the entry, or the line is not written as an entry is".to_owned(),
             Err(_) if !text.is_empty() && text.iter().all(|byte| *byte == 0) => "it consists of zeros".to_owned(),
-            Err(error) => format!("expected an entry of a record, but {}", crate::clipped(&error.to_string(), 200)),
+            // The parser's own message would repeat a value, and the file may be a secret that was named by mistake.
+            Err(error) => format!("expected an entry of a record, but column {} cannot be read as one", error.column()),
         }),
     }
+}
+
+/// The kinds of entries that a record has.
+fn kinds<E: RecordEntry>() -> impl Iterator<Item = &'static str> {
+    E::FORMS.iter().filter_map(|form| match form.first() {
+        Some(Piece::Text(begins)) => kind(begins),
+        _ => None,
+    })
+}
+
+/// `exit` of `{"exit":…`.
+fn kind(signed: &str) -> Option<&str> {
+    Some(signed.strip_prefix("{\"")?.split_once('"')?.0)
+}
+
+/// The kind of an entry that is whole, whatever its kind.
+fn kind_of_whole(text: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (signed, checksum) = text.strip_prefix("{\"signed\":")?.rsplit_once(",\"checksum\":\"")?;
+    let is_whole = checksum.strip_suffix("\"}")? == const_hex::encode_prefixed(Sha256::digest(signed));
+    kind(signed).filter(|_| is_whole)
 }
 
 /// If the text is not empty and a proper beginning of the pieces: the bytes and numbers in it that are whole.
@@ -410,6 +465,8 @@ fn written(of: &impl Serialize) -> Vec<u8> {
 
 /// A record of 200,000 entries has less.
 const LARGEST: u64 = 64 << 20;
+/// Characters of another kind's name that an error shows.
+const LONGEST_KIND_SHOWN: usize = 40;
 /// Digits of the largest number of 64 bits.
 const LONGEST_NUMBER: usize = 20;
 
@@ -554,6 +611,39 @@ mod tests {
             let expected = matches!(&error, KeyRecordError::Damaged { line: found, .. } if *found == line);
             assert!(expected, "{error}, expected line {line}: {:?}", String::from_utf8_lossy(&damaged));
             assert_eq!(fs::read(folder.path().join("record")).unwrap(), damaged, "it is left as it is");
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_kind_is_named() {
+        #[derive(Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Foreign {
+            Checkpoint { height: u64 },
+        }
+        impl RecordEntry for Foreign {
+            const FORMS: &'static [&'static [Piece]] =
+                &[&[Piece::Text("{\"checkpoint\":{\"height\":"), Piece::Number, Piece::Text("}}")]];
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("foreign");
+        KeyRecord::begin(&path, &KEY).unwrap().write_down(Foreign::Checkpoint { height: 7 }).unwrap();
+        let error = KeyRecord::<Entry>::open(&path, &KEY).unwrap_err();
+        assert!(matches!(&error, KeyRecordError::OtherKind { line: 2, found, .. } if found == "checkpoint"), "{error}");
+        assert!(error.to_string().contains("found an entry `checkpoint`, expected `exit` or `other`"), "{error}");
+        // What only looks like one is damage.
+        let changed = fs::read_to_string(&path).unwrap().replacen(":7", ":8", 1);
+        assert!(matches!(open(folder.path(), changed.as_bytes()), Err(KeyRecordError::Damaged { line: 2, .. })));
+    }
+
+    /// A key in hexadecimal digits can be a number of JSON, and a share of a key is an object of it.
+    #[test]
+    fn an_error_repeats_no_byte_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for secret in ["12345678".repeat(8), format!("{{\"signed\":\"{0}\"}}", "12345678".repeat(8)), "12e4".repeat(16)]
+        {
+            let error = open(folder.path(), secret.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("column ") && !error.contains("1234") && !error.contains("12e4"), "{error}");
         }
     }
 

@@ -15,6 +15,7 @@
 //! | [`flush`](mod@flush) | a flush to the disk, on every kind of volume |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
+//! | `same_file` | whether an output is also an input, with the feature `manual` |
 //! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `runtime` | a runtime for whose end no blocking call is waited, with the feature `runtime` |
@@ -24,6 +25,7 @@
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
+//! | `command_line` | a program and its command line, with the feature `manual` |
 //! | `manual` | man pages and completions of a program, with the feature `manual` |
 //! | `page` | the page of a running program, with the feature `page` |
 
@@ -44,6 +46,8 @@ pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
 #[cfg(feature = "manual")]
+pub mod same_file;
+#[cfg(feature = "manual")]
 pub mod flag;
 #[cfg(unix)]
 pub mod socket;
@@ -60,6 +64,8 @@ pub mod key_record;
 pub mod options;
 #[cfg(feature = "log")]
 pub mod log;
+#[cfg(feature = "manual")]
+pub mod command_line;
 #[cfg(feature = "manual")]
 pub mod manual;
 #[cfg(feature = "page")]

@@ -1,13 +1,13 @@
 //! What an installation adds to a program: man pages and completions, made from the definitions of its command line.
 
-use std::{fs, io::Write as _, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Command, builder::Resettable};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::exit::{Exit, Failure, Result, output};
+use super::exit::{Exit, Failure, Result, print_all};
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ impl Completions {
         // Into memory first: `generate` panics where it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut root, name, &mut script);
-        output().write_all(&script)?;
+        print_all(&script)?;
         Ok(Exit::Success)
     }
 }
@@ -65,7 +65,7 @@ impl ManPages {
                 .with_context(|| format!("there is no command '{name}'; `{program} --help` lists the commands"))
                 .map_err(Failure::usage)?;
         }
-        output().write_all(&page(command, &program)?)?;
+        print_all(&page(command, &program)?)?;
         Ok(Exit::Success)
     }
 }

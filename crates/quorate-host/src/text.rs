@@ -17,6 +17,16 @@ pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 #[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
 pub struct Utf16;
 
+/// Why a text is not the JSON that was expected. Of a text that is neither an object nor a list nothing is repeated: it may be a secret,
+/// whose file was named by mistake, and a key's digits can be a number of JSON.
+#[must_use]
+pub fn json_reason(text: &[u8], error: &serde_json::Error) -> String {
+    match text.trim_ascii_start().first() {
+        None | Some(b'{' | b'[') => error.to_string(),
+        Some(_) => "it begins with neither { nor [".to_owned(),
+    }
+}
+
 /// A reader of text without the byte order mark that editors on Windows put in front, however few bytes a read returns.
 ///
 /// UTF-16 that begins with its mark is an error, whose source is [`Utf16`].
@@ -131,6 +141,22 @@ mod tests {
     use std::io::BufReader;
 
     use super::*;
+
+    #[test]
+    fn an_error_repeats_no_byte_of_the_file() {
+        let reason = |text: &str| {
+            json_reason(
+                text.as_bytes(),
+                &serde_json::from_str::<std::collections::BTreeMap<String, u8>>(text).unwrap_err(),
+            )
+        };
+        for secret in
+            ["1234567890123456789", "12345678901234567890123456789012345", " 1e5", "\"secret\"", "true", "ab12"]
+        {
+            assert_eq!(reason(secret), "it begins with neither { nor [");
+        }
+        assert!(reason("").starts_with("EOF") && reason("{\"a\": 256}").contains("line 1"));
+    }
 
     #[test]
     fn a_mark_is_no_part_of_the_text() {

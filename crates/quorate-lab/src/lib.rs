@@ -9,6 +9,7 @@
 //! | `forge` | true and false claims of every kind, and what the oracle says of them | `forge` |
 //! | `replay` | what must hold for whatever a chain's node answers about a network | `replay` |
 //! | `bodies` | what must hold for whatever a peer says to a node | `bodies` |
+//! | `command_line` | what must hold for the command line of every program | `command-line` |
 //! | `run` | programs that a test runs | `run` |
 //! | `samples` | sample outputs in the documents, compared with what programs print | `run` |
 //! | `anvil` | a chain's node on this machine, and transactions to it | `anvil` |
@@ -38,6 +39,8 @@ pub mod forge;
 pub mod replay;
 #[cfg(feature = "bodies")]
 pub mod bodies;
+#[cfg(feature = "command-line")]
+pub mod command_line;
 #[cfg(feature = "run")]
 pub mod run;
 #[cfg(all(feature = "run", unix))]

@@ -16,7 +16,7 @@ use std::{
 use pyo3::prelude::*;
 use quorate::{Options, Verifier};
 use quorate_history::{
-    Chain, DrandChain, Files, FilesError,
+    Chain, DrandChain, Files, FilesError, FolderFiles,
     shards::{self, Manifest, RunTerms, ShardError},
 };
 use serde::Serialize;
@@ -45,7 +45,8 @@ pub(crate) fn plan_shards(
     let terms = RunTerms { suite, soundness, all_verdicts: !only_invalid };
     let shard_bytes = shard_mib.max(1).saturating_mul(1 << 20);
     interruptible(py, move |stop| {
-        let files = Files::open(&paths, network.as_deref(), chain.as_deref()).map_err(of_files)?;
+        let files = Files::open(&paths, FolderFiles::ChainsAndClaims, network.as_deref(), chain.as_deref())
+            .map_err(of_files)?;
         let manifest = shards::plan(&files, &into, terms, shard_bytes, |_| stop.check()).map_err(of_shards)?;
         Ok(manifest.shards.len())
     })

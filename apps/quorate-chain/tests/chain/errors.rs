@@ -208,6 +208,7 @@ fn metrics_are_for_this_machine_and_for_a_program_that_stays() {
     follow(&["--metrics", "0.0.0.0:0"]).refused("--beyond-loopback");
     follow(&["--metrics", "127.0.0.1:0", "--once"]).exits(2).says("--once");
     follow(&["--beyond-loopback"]).exits(2).says("--metrics");
+    follow(&["--beyond-loopback", "--once"]).exits(2).says("cannot be used with");
 }
 
 /// A gas price of zero sends nothing, and the node's program refuses it too.

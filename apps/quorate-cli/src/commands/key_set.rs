@@ -9,6 +9,7 @@ use quorate_formats::key_sets::read_list;
 use quorate_host::{
     dash,
     exit::{Ends as _, Exit, Failure, Result},
+    same_file::refuse_an_output_that_is_an_input,
 };
 
 use super::{
@@ -69,6 +70,7 @@ impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { suite: _, list, out, force, threads, backend } = self;
         let list = list.unwrap_or_else(|| "-".into());
+        refuse_an_output_that_is_an_input(&out, [&list])?;
         let (reader, threads) = (dash::open(&list)?, threads.unwrap_or_else(threads::all));
         let set = read_list(suite, reader, backend.backend, threads, &mut random::generator()?);
         let set = set.map_err(|error| Failure { exit: error.exit(), error: anyhow!(error).context(name_of(&list)) })?;

@@ -2,25 +2,20 @@
 
 use std::{
     fmt,
-    fs::File,
-    io::{self, BufRead, BufReader},
+    io::BufRead,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
     InputError, from_hex, json,
     lines::{BoundedLines, LineRead},
 };
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    complaints::Complaints,
-    print,
-    unlock::{is_dash, name_of, refuse_twice_standard_input},
-};
+use super::{complaints::Complaints, print, unlock::name_of};
 
 /// The lines of inputs that are not blank, and what is wrong with them.
 pub(super) struct Lines {
@@ -61,14 +56,8 @@ pub(super) struct Line {
 impl Lines {
     /// Opens files, before the first line is read. `-`, or no path, means standard input.
     pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
-        Self::open_beside(paths, None)
-    }
-
-    /// Opens files, and refuses to read standard input if another file that the command reads is standard input.
-    pub(super) fn open_beside(paths: &[PathBuf], other: Option<&Path>) -> Result<Self, Failure> {
         let standard_input = [PathBuf::from("-")];
         let paths = if paths.is_empty() { &standard_input } else { paths };
-        refuse_twice_standard_input(paths.iter().map(PathBuf::as_path).chain(other))?;
         let mut inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
         let names = inputs.iter().map(|input| input.name.clone()).collect();
         inputs.reverse();
@@ -148,14 +137,7 @@ impl Lines {
 
 impl Input {
     fn open(path: &Path) -> Result<Self, Failure> {
-        let name = name_of(path);
-        let reader: Box<dyn BufRead> = if is_dash(path) {
-            Box::new(io::stdin().lock())
-        } else {
-            let file = File::open(path).with_context(|| format!("cannot open {name}")).map_err(Failure::io)?;
-            Box::new(BufReader::new(file))
-        };
-        Ok(Self { name, lines: BoundedLines::new(reader) })
+        Ok(Self { name: name_of(path), lines: BoundedLines::new(dash::open(path)?) })
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct MessageArguments {
     #[arg(long, value_name = "HEX")]
     message: Option<String>,
 
-    /// Sign the bytes of FILE as they are, including a newline at the end
+    /// Sign the bytes of FILE as they are, including a newline at the end; `-` means standard input
     #[arg(long, value_name = "FILE")]
     message_file: Option<PathBuf>,
 

@@ -73,7 +73,7 @@ struct Verify {
     public_key: Option<String>,
 
     /// Its proof
-    #[arg(long, value_name = "HEX", requires = "public_key")]
+    #[arg(long, value_name = "HEX", requires = "public_key", conflicts_with = "file")]
     proof: Option<String>,
 
     /// A batch, with one JSON object on each line; `-`, or no file, means standard input

@@ -1,14 +1,13 @@
 //! Prints results on standard output and notes on standard error.
 
-use std::{fmt::Display, io::Write as _};
+use std::fmt::Display;
 
-use anyhow::Context as _;
 use indicatif::HumanCount;
-use quorate_host::exit::{Failure, output};
+use quorate_host::exit::Failure;
 use quorate_host::plain::{self, plain};
 use serde::Serialize;
 
-pub(super) use quorate_host::exit::note;
+pub(super) use quorate_host::exit::{note, print_all as all};
 
 /// A claim of one statement, as `quorate verify` reads it.
 #[derive(Serialize)]
@@ -32,12 +31,6 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// A JSON object on one line, in which a reader sees every character.
 pub(super) fn as_json(value: &impl Serialize) -> Result<String, Failure> {
     Ok(plain::in_json(&serde_json::to_string(value).map_err(Failure::internal)?))
-}
-
-/// Prints the result as it is.
-pub(super) fn all(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = output();
-    out.write_all(bytes).and_then(|()| out.flush()).context("cannot write to standard output").map_err(Failure::io)
 }
 
 /// A number with its noun: "1 claim", "1,024 claims".

@@ -5,11 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Bls12381Suite, Scheme};
 use quorate_host::{
-    dash,
+    dash::{self, name_of},
     exit::Failure,
     file::{self, Existing, LARGEST_DOCUMENT, Readers},
+    text::json_reason,
 };
-use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
+use quorate_threshold::{
+    CollectorError, SharedKey,
+    shared_key::{SharedKeyError, suite_of_json},
+};
 
 use super::suite::{Bls12381Argument, Bls12381Choice};
 
@@ -23,9 +27,17 @@ pub(super) struct SharedKeyFile {
 impl SharedKeyFile {
     /// Reads a file, and finds out its suite.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let name = || path.display().to_string();
+        let name = || name_of(path);
         let json = dash::text(path, LARGEST_DOCUMENT)?.into_bytes();
-        let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
+        let suite = suite_of_json(&json).map_err(|error| {
+            let error = match error {
+                SharedKeyError::Json(error) => {
+                    anyhow!("it is not the JSON of a shared key: {}", json_reason(&json, &error))
+                }
+                error => error.into(),
+            };
+            Failure::usage(error).context(name())
+        })?;
         let suite =
             Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { path: path.to_owned(), json, suite })
@@ -38,7 +50,7 @@ impl SharedKeyFile {
 
     /// The key, in the variant of its suite.
     pub(super) fn key<S: Bls12381Suite>(&self, backend: Backend) -> Result<SharedKey<S>, Failure> {
-        let fail = |failure: Failure| failure.context(self.path.display().to_string());
+        let fail = |failure: Failure| failure.context(name_of(&self.path));
         let key: SharedKey<S> =
             SharedKey::from_json(&self.json, backend).map_err(|error| fail(Failure::usage(error)))?;
         refuse_augmented(key.suite()).map_err(fail)?;

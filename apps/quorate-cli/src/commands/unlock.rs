@@ -1,14 +1,14 @@
 //! A key file, and the passphrase that decrypts it.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{SecretKey, Suite};
-use quorate_host::{dash::STANDARD_INPUT, exit::Failure};
+use quorate_host::{
+    dash::{STANDARD_INPUT, standard_input},
+    exit::Failure,
+};
 use zeroize::Zeroizing;
 
 use super::print;
@@ -21,7 +21,7 @@ use crate::secrets::{
     secret_source::{SecretSource, read_secret},
 };
 
-pub(super) use quorate_host::dash::{is_dash, name_of, refuse_twice_standard_input};
+pub(super) use quorate_host::dash::{is_dash, name_of};
 
 /// Where the passphrase comes from, in a command that reads a keystore.
 #[derive(Clone, Debug, Args)]
@@ -61,6 +61,10 @@ pub(super) struct FromPassphraseArguments {
 }
 
 impl FromPassphraseArguments {
+    pub(super) fn source(&self) -> Result<PassphraseSource, Failure> {
+        Ok(PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?)
+    }
+
     /// Decrypts the key file that is read.
     pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
         self.open(|source| file.unlock(suite, source))
@@ -68,8 +72,7 @@ impl FromPassphraseArguments {
 
     /// Decrypts a file with the passphrase.
     pub(super) fn open<T>(&self, open: impl FnOnce(&PassphraseSource) -> Result<T, Failure>) -> Result<T, Failure> {
-        let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
-        open(&source).map_err(|failure| match failure.error.downcast_ref() {
+        open(&self.source()?).map_err(|failure| match failure.error.downcast_ref() {
             // The error names the flags for the file that is written, so it is replaced.
             Some(PassphraseError::NoTerminal(_)) => Failure::usage(anyhow!(
                 "there is no terminal to ask for the passphrase of the keystore that is read; use --from-passphrase-file PATH \
@@ -177,7 +180,7 @@ pub(super) fn read_file(path: &Path) -> Result<SecretFile, Failure> {
     if !is_dash(path) {
         return Ok(secret_file::read(path)?);
     }
-    let contents = secret_file::read_bounded(io::stdin().lock())?
+    let contents = secret_file::read_bounded(standard_input()?.lock())?
         .ok_or_else(|| Failure::usage(anyhow!("{STANDARD_INPUT} has more than 64 KiB, which is too much for a key")))?;
     Ok(SecretFile { contents, warning: None })
 }

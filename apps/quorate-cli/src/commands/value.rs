@@ -11,7 +11,10 @@ use clap::{
 };
 use quorate_formats::array_from_hex;
 
-pub(super) use quorate_host::{dash::path_to_write, flag::from_one};
+pub(super) use quorate_host::{
+    dash::{path_to_read, path_to_write},
+    flag::from_one,
+};
 
 /// Reads a value from text.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, IsTerminal, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use quorate_host::plain;
+use quorate_host::{plain, same_file};
 use quorate_keystore::passphrase::open;
 pub use quorate_keystore::passphrase::{LineError, Passphrase, nfkd};
 use zeroize::Zeroizing;
@@ -52,6 +52,15 @@ impl PassphraseSource {
             (Some(path), None) => Ok(Self::File(path)),
             (None, Some(fd)) => Ok(Self::Descriptor(fd)),
             (None, None) => Ok(Self::Terminal),
+        }
+    }
+
+    /// The file that is read, which nothing may replace; `None` for the terminal.
+    pub fn path(&self) -> Option<PathBuf> {
+        match self {
+            Self::File(path) => Some(path.clone()),
+            Self::Descriptor(fd) => Some(path_of(*fd)),
+            Self::Terminal => None,
         }
     }
 
@@ -125,10 +134,13 @@ pub enum PassphraseError {
     Empty,
 }
 
+fn path_of(fd: u32) -> PathBuf {
+    format!("/dev/fd/{fd}").into()
+}
+
 fn descriptor_line(fd: u32) -> Result<Passphrase, PassphraseError> {
     let origin = format!("file descriptor {fd}");
-    let path = format!("/dev/fd/{fd}");
-    let opened = open(Path::new(&path), &origin)?;
+    let opened = open(&path_of(fd), &origin)?;
     if opened.is_terminal() {
         return Err(PassphraseError::Echo { fd });
     }
@@ -157,18 +169,9 @@ fn at_offset(mut opened: File, fd: u32) -> io::Result<File> {
     Ok(opened)
 }
 
-#[cfg(unix)]
 fn is_same(file: &File, other: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let place = |file: &File| file.metadata().map(|about| (about.dev(), about.ino())).ok();
-    place(file).is_some() && place(file) == place(other)
-}
-
-/// No path there leads to a descriptor, so none was opened.
-#[cfg(not(unix))]
-fn is_same(_: &File, _: &File) -> bool {
-    false
+    let (Ok(file), Ok(other)) = (file.metadata(), other.metadata()) else { return false };
+    same_file::is_same(&file, &other)
 }
 
 /// Asks through `prompt`, which is the terminal except in tests.

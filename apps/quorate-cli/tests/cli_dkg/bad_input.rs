@@ -172,7 +172,7 @@ fn identities_that_are_none() {
     room.run(&["dkg", "identity", "zoe", "--out", "nowhere"]).exits(3).says("nowhere/zoe.identity.json");
     let step = |identity: &str| room.run(&["dkg", "receive", "c", "--identity", identity]);
     step("nowhere").exits(3).says("cannot read nowhere");
-    step("-").refused("--identity must name a file");
+    step("-").refused("is not read from standard input");
     step("bob/bob.member.json").refused("give the file NAME.identity.json");
     room.identity("zoe");
     step("zoe/zoe.identity.json").refused("has no member zoe; its members are alice, bob and carol");

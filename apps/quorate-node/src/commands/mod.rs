@@ -12,7 +12,6 @@ pub(crate) mod status;
 
 use std::{
     fmt::Display,
-    io::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -35,7 +34,7 @@ use quorate_evm::{
 };
 use quorate_host::{
     clipped,
-    exit::{Failure, Result, output},
+    exit::{Failure, Result, print_all},
     options::{self, OptionsError},
     runtime::ProgramRuntime,
 };
@@ -269,6 +268,5 @@ pub(crate) fn runtime() -> Result<ProgramRuntime> {
 
 /// Prints to standard output.
 pub(crate) fn print(text: impl Display) -> Result<()> {
-    let mut out = output();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::io)
+    print_all(format!("{text}\n").as_bytes())
 }

@@ -6,13 +6,10 @@ pub(crate) mod init;
 pub(crate) mod run;
 pub(crate) mod status;
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use quorate_host::exit::{Failure, Result, output};
+use quorate_host::exit::{Failure, Result, print_all};
 
 use crate::store::{Store, StoreError};
 
@@ -65,6 +62,5 @@ impl From<StoreError> for Failure {
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = output();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::io)
+    print_all(text.as_bytes())
 }

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use quorate::{Backend, MinPk, Verifier};
 use quorate_history::{
-    Files,
+    Files, FolderFiles,
     shards::{self, Manifest, RunTerms},
 };
 use tempfile::TempDir;
@@ -35,7 +35,7 @@ fn folder() -> Result<TempDir> {
 /// Cuts files into shards of about so many bytes, and answers with the folder of the run.
 fn planned(folder: &TempDir, files: &[PathBuf], shard_bytes: u64) -> Result<(PathBuf, Manifest)> {
     let run = folder.path().join("run");
-    let files = Files::open(files, None, None)?;
+    let files = Files::open(files, FolderFiles::ChainsAndClaims, None, None)?;
     let terms = RunTerms { suite: None, soundness: quorate::Soundness::default(), all_verdicts: true };
     let manifest = shards::plan(&files, &run, terms, shard_bytes, |_| ControlFlow::Continue(()))?;
     Ok((run, manifest))

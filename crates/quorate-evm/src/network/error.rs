@@ -12,6 +12,9 @@ pub enum NetworkJsonError {
     /// It is not JSON, or a field is missing or of the wrong type.
     #[error("this is not a network: {0}; `quorate evm plan --help` describes it")]
     Json(#[from] serde_json::Error),
+    /// It is no object. Nothing of it is repeated, because it may be a secret, whose file was named by mistake.
+    #[error("this is not a network: it does not begin with {{; `quorate evm plan --help` describes it")]
+    NoObject,
     /// A field is wrong.
     #[error(transparent)]
     Form(#[from] NetworkError),

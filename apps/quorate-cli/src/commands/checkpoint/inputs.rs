@@ -18,7 +18,7 @@ use crate::commands::{lines::Lines, random, unlock::name_of, value::bytes_32};
 /// The sets of signers, and which of them is trusted.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SetsArguments {
-    /// File with the sets of signers, as `set` and `adopt` print it. The newest one counts
+    /// File with the sets of signers, as `set` and `adopt` print it; `-` means standard input. The newest one counts
     #[arg(long, value_name = "FILE")]
     sets: PathBuf,
 

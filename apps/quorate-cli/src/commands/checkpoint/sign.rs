@@ -54,7 +54,7 @@ pub(super) struct SignArguments {
     #[command(flatten)]
     signer: SignerArguments,
 
-    /// The checkpoint, as `propose` prints it, or with signatures of others
+    /// The checkpoint, as `propose` prints it, or with signatures of others; `-` means standard input
     #[arg(value_name = "CHECKPOINT")]
     checkpoint: PathBuf,
 }
@@ -71,7 +71,7 @@ pub(super) struct RotateArguments {
     #[command(flatten)]
     sets: SetsArguments,
 
-    /// File with the new set, as `set` prints it, with the next epoch
+    /// File with the new set, as `set` prints it, with the next epoch; `-` means standard input
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
 

@@ -24,6 +24,7 @@ use crate::{
     commands::{
         print, random,
         suite::{Bls12381Argument, InBls12381},
+        value::path_to_read,
     },
     secrets::passphrase::PassphraseSource,
 };
@@ -44,7 +45,7 @@ pub(super) struct Arguments {
     folder: PathBuf,
 
     /// Your identity, to decrypt your share
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_read())]
     identity: Option<PathBuf>,
 
     /// Do not wait for the transcripts of these dealers: names with commas between them. Those that are there count all the same.

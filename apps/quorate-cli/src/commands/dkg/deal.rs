@@ -48,7 +48,8 @@ pub(super) struct BeginArguments {
     #[arg(long, value_name = "ID", value_parser = Value::new(id))]
     id: Option<Id>,
 
-    /// Your share of the previous key, where the ceremony shares a key anew or recovers a share; repeat it for each that you deal
+    /// Your share of the previous key, where the ceremony shares a key anew or recovers a share; repeat it for each that you deal;
+    /// `-` means standard input
     #[arg(long = "share", value_name = "FILE")]
     shares: Vec<PathBuf>,
 }

@@ -24,7 +24,7 @@ use crate::{
         print,
         suite::InBls12381,
         unlock::{PassphraseArguments, ask, public_key_bytes, say_older_form},
-        value::bytes_32,
+        value::{bytes_32, path_to_read},
     },
     secrets::{
         passphrase::PassphrasePurpose,
@@ -59,11 +59,11 @@ pub(super) struct Arguments {
     previous: Option<PathBuf>,
 
     /// An old share with another name, or of `quorate threshold split`; repeat it for each
-    #[arg(long = "share", value_name = "FILE")]
+    #[arg(long = "share", value_name = "FILE", value_parser = path_to_read())]
     shares: Vec<PathBuf>,
 
     /// Your new share, if `quorate dkg finish` wrote it to another file with --out
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_read())]
     out: Option<PathBuf>,
 
     /// For a ceremony in one round: the digest of shared-key.json, as `quorate dkg combine` prints it and all members compared it.

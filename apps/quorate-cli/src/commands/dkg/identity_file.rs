@@ -20,7 +20,7 @@ use quorate_threshold::{
 use crate::{
     commands::{
         print,
-        unlock::{is_dash, read_secret_bytes, warn},
+        unlock::{read_secret_bytes, warn},
     },
     secrets::secret_file::{self, Existing, SecretFile},
 };
@@ -38,11 +38,6 @@ type Opened<S> = Result<Option<Participant<S>>, Failure>;
 impl IdentityFile {
     /// Reads a file, and waits until no other run uses it: two runs could say different things in the same round.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        if is_dash(path) {
-            return Err(Failure::usage(anyhow!(
-                "--identity must name a file, because the private state of the ceremony is kept beside it"
-            )));
-        }
         let name = path.display().to_string();
         let json = read_secret_bytes(path)?;
         let identity = ParticipantIdentity::from_json(&json).map_err(|error| {

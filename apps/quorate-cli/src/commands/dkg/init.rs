@@ -11,6 +11,7 @@ use super::members::{self, Names, WeightArguments, names, numbered};
 use crate::commands::{
     identifiers::IdentifiersName,
     suite::{Bls12381Argument, InBls12381},
+    value::path_to_read,
 };
 
 /// Describe a ceremony that makes a new key, and print its id
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
 
     /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random, unless dishonest
     /// members end the ceremony when they have seen it: for random beacons. It takes one or two rounds more
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["weights", "file"])]
     commit_first: bool,
 
     /// Let each dealer publish one transcript, which anyone verifies, and nobody answer: for many members, or for members who
@@ -63,7 +64,7 @@ pub(super) struct Arguments {
     dealers_needed: Option<usize>,
 
     /// The members' files, as `quorate dkg identity` writes them
-    #[arg(value_name = "MEMBER_FILE", required = true)]
+    #[arg(value_name = "MEMBER_FILE", required = true, value_parser = path_to_read())]
     members: Vec<PathBuf>,
 }
 

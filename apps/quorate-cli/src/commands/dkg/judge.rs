@@ -15,7 +15,7 @@ use super::{
     transcripts::{Transcripts, verified},
     words,
 };
-use crate::commands::{print, suite::InBls12381};
+use crate::commands::{print, suite::InBls12381, value::path_to_read};
 
 /// Say who has provably broken the rules, and how
 ///
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 
     /// Files that `quorate dkg finish` wrote (blame-NAME-….json), messages, or transcripts; they are judged in place of those in
     /// FOLDER
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path_to_read())]
     files: Vec<PathBuf>,
 
     /// Print a JSON object

@@ -8,7 +8,10 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Bls12381Suite};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    text::json_reason,
+};
 use quorate_threshold::dkg::{Ceremony, CeremonyMember, Description, Name, Seat};
 use serde::Deserialize;
 
@@ -19,7 +22,7 @@ use super::{
 use crate::commands::{
     print::{self, plural},
     random,
-    value::parsed,
+    value::{parsed, path_to_read},
 };
 
 /// Names of a flag, with commas between them. They have a type of their own, because clap reads a `Vec` as a flag that may be
@@ -69,7 +72,7 @@ pub(super) struct WeightArguments {
     weights: Vec<NamedWeight>,
 
     /// With --one-round: how many shares each receiver gets, and how many sign: what `quorate threshold weights --json` printed
-    #[arg(long = "weights", value_name = "FILE", requires = "one_round", conflicts_with = "weights")]
+    #[arg(long = "weights", value_name = "FILE", requires = "one_round", conflicts_with = "weights", value_parser = path_to_read())]
     file: Option<PathBuf>,
 }
 
@@ -163,8 +166,8 @@ fn read_weights(path: &Path) -> std::result::Result<(Vec<NamedWeight>, usize), F
     let wrong = |reason: String| {
         Failure::usage(anyhow!("{}: {reason}; give what `quorate threshold weights --json` printed", path.display()))
     };
-    let file: WeightsFile =
-        serde_json::from_str(&public_file::text(path)?).map_err(|error| wrong(error.to_string()))?;
+    let json = public_file::text(path)?;
+    let file: WeightsFile = serde_json::from_str(&json).map_err(|error| wrong(json_reason(json.as_bytes(), &error)))?;
     let named = file.signers.into_iter().map(|WeightsFileSigner { name, shares }| {
         Ok(NamedWeight { name: Name::new(&name).map_err(|error| wrong(error.to_string()))?, shares })
     });
@@ -196,7 +199,10 @@ pub(super) fn read_one(path: &Path) -> std::result::Result<CeremonyMember, Failu
         let secret = "it is a secret identity; its owner should give you NAME.member.json, and take this file back";
         let hint = match json.contains("secret_key") {
             true => secret.to_owned(),
-            false => format!("{error}; give the file NAME.member.json that `quorate dkg identity` wrote"),
+            false => {
+                let reason = json_reason(json.as_bytes(), &error);
+                format!("{reason}; give the file NAME.member.json that `quorate dkg identity` wrote")
+            }
         };
         Failure::usage(anyhow!("{} is not the file of a member: {hint}", path.display()))
     })

@@ -21,12 +21,12 @@ pub(super) struct PreviousArguments {
     #[arg(long, value_name = "OLD_FOLDER", conflicts_with = "shared_key", required_unless_present = "shared_key")]
     previous: Option<PathBuf>,
 
-    /// In place of --previous, for a key that `quorate threshold split` made: its shared-key.json
+    /// In place of --previous, for a key that `quorate threshold split` made: its shared-key.json; `-` means standard input
     #[arg(long, value_name = "FILE", requires = "holders")]
     shared_key: Option<PathBuf>,
 
     /// With --shared-key: who has which share, such as alice=3; repeat it for each. Several shares of one member must be neighbours
-    #[arg(long = "holder", value_name = "NAME=INDEX", value_parser = holder, requires = "shared_key")]
+    #[arg(long = "holder", value_name = "NAME=INDEX", value_parser = holder, requires = "shared_key", conflicts_with = "previous")]
     holders: Vec<Holder>,
 }
 

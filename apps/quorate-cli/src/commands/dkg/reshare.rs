@@ -15,7 +15,7 @@ use super::{
     members::{self, NamedShares, Names, WeightArguments, name, names, numbered},
     previous::{Previous, PreviousArguments, PreviousFiles},
 };
-use crate::commands::{identifiers::IdentifiersName, print, suite::InBls12381};
+use crate::commands::{identifiers::IdentifiersName, print, suite::InBls12381, value::path_to_read};
 
 /// Describe a ceremony that shares a key anew: among other members, or with another threshold
 ///
@@ -59,7 +59,7 @@ pub(super) struct ReshareArguments {
     weights: WeightArguments,
 
     /// Files of new members and of members who have new keys, as `quorate dkg identity` writes them; with --shared-key, of all members
-    #[arg(value_name = "MEMBER_FILE")]
+    #[arg(value_name = "MEMBER_FILE", value_parser = path_to_read())]
     members: Vec<PathBuf>,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct RefreshArguments {
     one_round: bool,
 
     /// With --shared-key: the files of all members; otherwise those of members who have new keys
-    #[arg(value_name = "MEMBER_FILE")]
+    #[arg(value_name = "MEMBER_FILE", value_parser = path_to_read())]
     members: Vec<PathBuf>,
 }
 
@@ -108,7 +108,7 @@ pub(super) struct RecoverArguments {
     lost: Name,
 
     /// The new file of that member, if it has lost its identity too
-    #[arg(long, value_name = "MEMBER_FILE")]
+    #[arg(long, value_name = "MEMBER_FILE", value_parser = path_to_read())]
     member: Option<PathBuf>,
 
     /// Who helps: names with commas between them, at least as many as the threshold; all others by default
@@ -116,7 +116,7 @@ pub(super) struct RecoverArguments {
     helpers: Option<Names>,
 
     /// With --shared-key: the files of all members; otherwise those of helpers who have new keys
-    #[arg(value_name = "MEMBER_FILE")]
+    #[arg(value_name = "MEMBER_FILE", value_parser = path_to_read())]
     members: Vec<PathBuf>,
 }
 

@@ -27,7 +27,7 @@ use super::{
     members::{Names, names},
     public_file, words,
 };
-use crate::commands::{print, random};
+use crate::commands::{print, random, value::path_to_read};
 
 /// Which ceremony, and as whom.
 #[derive(Clone, Debug, Args)]
@@ -37,7 +37,7 @@ pub(super) struct SessionArguments {
     pub(super) folder: PathBuf,
 
     /// Your identity, as `quorate dkg identity` wrote it. The private state of the ceremony is kept beside it
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_read())]
     pub(super) identity: PathBuf,
 }
 

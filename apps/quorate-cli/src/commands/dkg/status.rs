@@ -22,6 +22,7 @@ use super::{
 use crate::commands::{
     print,
     suite::{Bls12381Argument, InBls12381},
+    value::path_to_read,
 };
 
 /// Say who has spoken in each round, who is missing, and what comes next
@@ -36,7 +37,7 @@ pub(super) struct Arguments {
     folder: PathBuf,
 
     /// Your identity
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_read())]
     identity: Option<PathBuf>,
 
     /// Print a JSON object

@@ -14,17 +14,17 @@ use std::{
 use anyhow::{Error, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressFinish, ProgressStyle};
-use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, RefusedFile};
+use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, FolderFiles, OtherInput, RefusedFile};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
-use quorate_host::file::Existing;
+use quorate_host::{file::Existing, same_file::refuse_an_output_that_is_an_input};
 
 use super::sink::{OutputFormat, Sink};
 use crate::commands::{
     history::open_files,
     print::{self, note, plural},
-    value::path_to_write,
+    value::{path_to_read, path_to_write},
     verify::Interrupt,
 };
 
@@ -38,7 +38,7 @@ use crate::commands::{
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Era files, and folders of files whose names end in `.era`, in any order
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = path_to_read())]
     paths: Vec<PathBuf>,
 
     /// The file to write
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
 
     /// The chain: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes it. By default the chain that is
     /// built in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     network: Option<PathBuf>,
 
     /// Print one JSON object with the counts on standard output, at the end
@@ -84,6 +84,8 @@ impl Arguments {
         let existing = if self.force { Existing::Replace } else { Existing::Refuse };
         Sink::check(&self.output, existing)?;
         let files = self.files()?;
+        let descriptions = [&self.network, &files.description].into_iter().flatten();
+        refuse_an_output_that_is_an_input(&self.output, files.eras.iter().map(|era| &era.path).chain(descriptions))?;
         let say = |text: &str| {
             if !self.quiet {
                 note(text)
@@ -140,7 +142,7 @@ impl Arguments {
 
     /// The eras of the inputs. All of them must be readable, because a file without some of its claims would look whole.
     fn files(&self) -> std::result::Result<Files, Failure> {
-        let files = open_files(&self.paths, self.network.as_deref(), None)?;
+        let files = open_files(&self.paths, FolderFiles::Eras, self.network.as_deref(), None)?;
         if let Some(OtherInput { path, content, .. }) = files.others.first() {
             return Err(Failure::usage(anyhow!("{}: found {content}, expected an era", path.display())));
         }

@@ -71,7 +71,7 @@ impl Arguments {
     /// # Errors
     /// The command line, the network or all lines are wrong, or reading or writing fails.
     pub(super) fn run(self) -> Result {
-        let mut lines = Lines::open_beside(&self.files, Some(&self.network))?;
+        let mut lines = Lines::open(&self.files)?;
         let NetworkFile { network, name } = NetworkFile::read(&self.network)?;
         let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
         let mut run = Run {

@@ -10,6 +10,7 @@ use quorate_host::{
     dash,
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
+    text::json_reason,
 };
 use serde::Serialize;
 
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     network: PathBuf,
 
-    /// What the members weigh: a JSON list with a number below 2^64 for each index
+    /// What the members weigh: a JSON list with a number below 2^64 for each index; `-` is standard input
     #[arg(long, value_name = "FILE")]
     weights: PathBuf,
 
@@ -100,7 +101,8 @@ impl Arguments {
         let name = name_of(&self.weights);
         let text = dash::text(&self.weights, LARGEST_DOCUMENT)?;
         let weights: Vec<u64> = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(anyhow!("{error}")).context(format!("{name}: expected a JSON list of numbers below 2^64"))
+            Failure::usage(anyhow!(json_reason(text.as_bytes(), &error)))
+                .context(format!("{name}: expected a JSON list of numbers below 2^64"))
         })?;
         let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
         let required = match (self.required, self.more_than) {

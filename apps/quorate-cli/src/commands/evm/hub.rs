@@ -11,9 +11,10 @@ use quorate_evm::{
     transaction::{Sender, Transaction},
 };
 use quorate_host::{
-    dash,
+    dash::{self, name_of},
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
+    text::json_reason,
 };
 use serde::Deserialize;
 
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ADDRESS", value_parser = addresses())]
     hub: Address,
 
-    /// A signed plan, from `quorate evm plan --signature … --json`; repeat the option for each
+    /// A signed plan, from `quorate evm plan --signature … --json`; repeat the option for each; `-` is standard input
     #[arg(long, value_name = "FILE", required = true)]
     plan: Vec<PathBuf>,
 }
@@ -56,16 +57,17 @@ impl Arguments {
     /// A file cannot be read, is not a signed plan, or is of another chain or key group than the first.
     pub(super) fn run(self) -> Result {
         let plans = self.plan.iter().map(|path| {
-            let name = path.display();
+            let name = name_of(path);
             let text = dash::text(path, LARGEST_DOCUMENT)?;
             let plan: Plan = serde_json::from_str(&text).map_err(|error| {
-                Failure::usage(error).context(format!("{name}: this is not what `quorate evm plan --json` prints"))
+                Failure::usage(anyhow!(json_reason(text.as_bytes(), &error)))
+                    .context(format!("{name}: this is not what `quorate evm plan --json` prints"))
             })?;
             let unsigned = || Failure::usage(anyhow!("{name} has no signature: plan again with --signature"));
             let calldata = plan.calldata.as_ref().ok_or_else(unsigned)?;
             let settling = Settling::of_call(plan.key_group, plan.contract, calldata);
-            let settling = settling.map_err(|error| Failure::usage(error).context(name.to_string()))?;
-            Ok((plan, settling, name.to_string()))
+            let settling = settling.map_err(|error| Failure::usage(error).context(name.clone()))?;
+            Ok((plan, settling, name))
         });
         let plans = plans.collect::<std::result::Result<Vec<_>, Failure>>()?;
         let (chain_id, key_group) = (plans[0].0.chain_id, plans[0].0.key_group);

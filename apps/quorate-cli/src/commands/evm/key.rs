@@ -54,7 +54,7 @@ impl Arguments {
     /// The command line is wrong, or writing fails.
     pub(super) fn run(self) -> Result {
         let KeyGroupArgument { key_group } = self.key_group;
-        let passphrase = self.destination.check()?;
+        let passphrase = self.destination.check([])?;
         let mut entropy = Zeroizing::new([0; 48]);
         entropy[..32].copy_from_slice(random::secret_bytes()?.as_slice());
         entropy[32..].copy_from_slice(&random::secret_bytes()?[..16]);

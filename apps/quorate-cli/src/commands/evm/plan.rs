@@ -12,6 +12,7 @@ use quorate_host::{
     dash,
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
+    text::json_reason,
 };
 use serde::Deserialize;
 
@@ -32,7 +33,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", visible_alias = "bases")]
     network: PathBuf,
 
-    /// What `quorate evm aggregate --json` printed: it has the signers, the results, deadline, store and signature
+    /// What `quorate evm aggregate --json` printed: it has the signers, the results, deadline, store and signature; `-` is
+    /// standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["signers", "result", "deadline", "signature", "store"])]
     quorum: Option<PathBuf>,
 
@@ -144,7 +146,8 @@ impl Arguments {
         let name = name_of(path);
         let text = dash::text(path, LARGEST_DOCUMENT)?;
         let Aggregated { parts, bitmap, signature } = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(error).context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
+            Failure::usage(anyhow!(json_reason(text.as_bytes(), &error)))
+                .context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
         })?;
         let (found, expected) = (
             (parts.chain_id, parts.contract, parts.epoch, parts.nonce),

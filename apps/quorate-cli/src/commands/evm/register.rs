@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     stake_registrar: Option<Address>,
 
     /// Replace the owner's key at the stake registrar
-    #[arg(long, requires = "stake_registrar")]
+    #[arg(long, requires = "stake_registrar", conflicts_with_all = ["task_network", "stake"])]
     rotate: bool,
 
     /// Register with the task network at this address
@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     task_network: Option<Address>,
 
     /// Stake for the task network, in the token's smallest unit; the network must be allowed to take it
-    #[arg(long, value_name = "AMOUNT", requires = "task_network", value_parser = Value::new(units))]
+    #[arg(long, value_name = "AMOUNT", requires = "task_network", conflicts_with = "stake_registrar", value_parser = Value::new(units))]
     stake: Option<U256>,
 
     /// Print one JSON object

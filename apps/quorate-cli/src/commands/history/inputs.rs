@@ -16,21 +16,25 @@ use quorate_formats::{
     drand::{ChainInfo, DrandOptions},
 };
 use quorate_history::{
-    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, OtherInput, RefusedFile,
+    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, FolderFiles, OtherInput, RefusedFile,
     chia::{self, ChiaError},
     drand::{self, RoundRange},
 };
 use quorate_host::exit::{Exit, Failure};
 
-use crate::commands::verify::{About, Arrival, Pending, Pusher};
+use crate::commands::{
+    value::path_to_read,
+    verify::{About, Arrival, Pending, Pusher},
+};
 
 /// Opens the files of a run, and finds out what they are.
 pub(in crate::commands) fn open_files(
     paths: &[PathBuf],
+    of_folders: FolderFiles,
     network: Option<&Path>,
     chain: Option<&Path>,
 ) -> Result<Files, Failure> {
-    Files::open(paths, network, chain).map_err(|error| match error {
+    Files::open(paths, of_folders, network, chain).map_err(|error| match error {
         FilesError::Read { .. } | FilesError::NoNetwork { .. } => Failure::io(error),
         _ => Failure::usage(error),
     })
@@ -41,18 +45,18 @@ pub(in crate::commands) fn open_files(
 pub(super) struct ChainArguments {
     /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes the chain. By default the chain that is built
     /// in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     network: Option<PathBuf>,
 
     /// drand: the chain of the rounds, default, quicknet, evmnet, fastnet, or a file with its chain info. By default what the files say of
     /// themselves, which proves only that they agree with themselves
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     chain: Option<PathBuf>,
 }
 
 impl ChainArguments {
-    pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Files, Failure> {
-        open_files(paths, self.network.as_deref(), self.chain.as_deref())
+    pub(super) fn open(&self, paths: &[PathBuf], of_folders: FolderFiles) -> Result<Files, Failure> {
+        open_files(paths, of_folders, self.network.as_deref(), self.chain.as_deref())
     }
 }
 
@@ -77,7 +81,7 @@ impl Inputs {
         chains: &ChainArguments,
         rounds: Option<RoundRange>,
     ) -> Result<Self, Failure> {
-        let files = chains.open(paths)?;
+        let files = chains.open(paths, FolderFiles::Chains)?;
         for OtherInput { path, content, .. } in &files.others {
             if !matches!(content, Content::Claims(Format::Drand) | Content::ChiaBlocks) {
                 return Err(Failure::usage(anyhow!(

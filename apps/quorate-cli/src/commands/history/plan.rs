@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::{AnySuite, Soundness};
 use quorate_formats::Format;
 use quorate_history::{
-    Content, Files,
+    Content, Files, FolderFiles,
     shards::{self, Manifest, RunTerms},
 };
 use quorate_host::exit::{Exit, Failure, Result};
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::commands::{
     print::{note, plural},
-    value::{from_one, path_to_write},
+    value::{from_one, path_to_read, path_to_write},
     verify::{Interrupt, SoundnessBits, suites},
 };
 
@@ -31,7 +31,7 @@ use crate::commands::{
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Files, and folders of files whose names end in .era, .jsonl, .parquet or .json
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = path_to_read())]
     paths: Vec<PathBuf>,
 
     /// The folder for the manifest and the results; it is made
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let interrupt = Interrupt::install()?;
-        let files = self.chains.open(&self.paths)?;
+        let files = self.chains.open(&self.paths, FolderFiles::ChainsAndClaims)?;
         self.refuse_unused(&files)?;
         let paths = files.eras.iter().map(|era| &era.path).chain(files.others.iter().map(|other| &other.path));
         let bytes = paths.map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum();

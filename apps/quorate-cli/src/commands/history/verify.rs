@@ -9,7 +9,10 @@ use quorate_history::drand::RoundRange;
 use quorate_host::exit::Result;
 
 use super::inputs::{ChainArguments, Inputs};
-use crate::commands::verify::{EngineArguments, Interrupt, Judge, Report, Style, judge_what_arrives};
+use crate::commands::{
+    value::path_to_read,
+    verify::{EngineArguments, Interrupt, Judge, Report, Style, judge_what_arrives},
+};
 
 /// Verify every signature of a chain's files and say which are false
 ///
@@ -21,7 +24,7 @@ use crate::commands::verify::{EngineArguments, Interrupt, Judge, Report, Style, 
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Files, and folders of files whose names end in .era, .jsonl or .json, in any order
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = path_to_read())]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]

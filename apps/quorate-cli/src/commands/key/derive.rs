@@ -84,7 +84,10 @@ impl Arguments {
 
 impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
-        let passphrase = self.destination.check()?;
+        let passphrases = [self.mnemonic_passphrase()?, Some(self.opens.source()?)];
+        let files = [&self.mnemonic_file, &self.seed_file, &self.from].into_iter().flatten().cloned();
+        let passphrase =
+            self.destination.check(files.chain(passphrases.iter().flatten().filter_map(PassphraseSource::path)))?;
         if self.from.is_none() && self.opens.is_given() {
             return Err(Failure::usage(anyhow!(
                 "--from-passphrase-file and --from-passphrase-fd are for the key of --from, and a seed file has no \
@@ -113,6 +116,14 @@ impl InBls12381 for Arguments {
 }
 
 impl Arguments {
+    /// Where the passphrase of the mnemonic comes from, if it has one.
+    fn mnemonic_passphrase(&self) -> std::result::Result<Option<PassphraseSource>, Failure> {
+        match (&self.mnemonic_passphrase_file, self.mnemonic_passphrase_fd) {
+            (None, None) => Ok(None),
+            (file, fd) => Ok(Some(PassphraseSource::from_flags(file.clone(), fd)?)),
+        }
+    }
+
     /// The seed of the key tree, and the name of what it came from.
     fn seed(&self) -> std::result::Result<(Zeroizing<Vec<u8>>, String), Failure> {
         if let Some(file) = &self.seed_file {
@@ -124,21 +135,22 @@ impl Arguments {
             }
             return Ok((material::read(file)?, name_of(file)));
         }
-        let passphrase = match (&self.mnemonic_passphrase_file, self.mnemonic_passphrase_fd) {
-            (None, None) => None,
-            (file, fd) => {
-                let source = PassphraseSource::from_flags(file.clone(), fd)?;
-                Some(unlock::ask(&source, PassphrasePurpose::Unlock, "the mnemonic")?)
-            }
-        };
+        if self.mnemonic_file.as_deref().is_some_and(unlock::is_dash) && self.mnemonic_passphrase_fd == Some(0) {
+            return Err(Failure::usage(anyhow!(
+                "standard input cannot be both the mnemonic and its passphrase; use --mnemonic-passphrase-file or another \
+                 descriptor"
+            )));
+        }
+        let ask = |source| unlock::ask(&source, PassphrasePurpose::Unlock, "the mnemonic");
+        let passphrase = self.mnemonic_passphrase()?.map(ask).transpose()?;
+        // A command that ended without a word writes such a line too, and the key would be another one than its owner believes.
+        if passphrase.as_ref().is_some_and(|passphrase| passphrase.expose().is_empty()) {
+            return Err(Failure::usage(anyhow!(
+                "the passphrase of the mnemonic is empty; for none leave --mnemonic-passphrase-file and --mnemonic-passphrase-fd out"
+            )));
+        }
         let (text, name) = match &self.mnemonic_file {
             None => (passphrase::ask_for_mnemonic()?, "the mnemonic".to_owned()),
-            Some(file) if unlock::is_dash(file) && self.mnemonic_passphrase_fd == Some(0) => {
-                return Err(Failure::usage(anyhow!(
-                    "standard input cannot be both the mnemonic and its passphrase; use --mnemonic-passphrase-file or another \
-                     descriptor"
-                )));
-            }
             Some(file) => (material::read_text(file)?, name_of(file)),
         };
         let seed = mnemonic::seed(text.expose(), passphrase.as_ref());

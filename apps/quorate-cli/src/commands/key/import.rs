@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     opens: FromPassphraseArguments,
 
     /// Write the secret key as 64 hexadecimal digits, not encrypted
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["kdf", "description"])]
     plain: bool,
 
     #[command(flatten)]
@@ -53,7 +53,8 @@ impl InSuite for Arguments {
 
     fn run_in<S: Suite>(self, suite: S) -> Result {
         debug_assert!(self.plain != self.destination.keystore.is_given(), "clap requires one of the two");
-        let passphrase = self.destination.check()?;
+        // FILE may be replaced: the new one has the same secret.
+        let passphrase = self.destination.check(self.opens.source()?.path())?;
         let file = KeyFile::read(&self.file)?;
         let provenance = provenance(&file.source);
         let key = self.opens.unlock(suite, file)?;

@@ -53,7 +53,7 @@ impl InSuite for Arguments {
     type Output = Result;
 
     fn run_in<S: Suite>(self, suite: S) -> Result {
-        let passphrase = self.destination.check()?;
+        let passphrase = self.destination.check(self.ikm_file.clone())?;
         let info = self.key_info.unwrap_or_default().0;
         let key = match &self.ikm_file {
             None => SecretKey::key_gen(suite, random::secret_bytes()?.as_slice(), b"").map_err(Failure::internal)?,

@@ -18,7 +18,10 @@ use crate::{
         secret_file::{self, Existing, SecretFileError},
     },
 };
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    same_file::refuse_an_output_that_is_an_input,
+};
 
 /// Where a secret key is written to, in which format, and what is printed.
 #[derive(Clone, Debug, Args)]
@@ -53,8 +56,12 @@ pub(in crate::commands) struct Provenance {
 }
 
 impl Destination {
-    /// Finds errors that would otherwise come up only at the end, after the user has typed a passphrase.
-    pub(in crate::commands) fn check(&self) -> std::result::Result<PassphraseSource, Failure> {
+    /// Finds errors that would otherwise come up only at the end, after the user has typed a passphrase. The file must not be one of the
+    /// inputs, nor that of the passphrase.
+    pub(in crate::commands) fn check(
+        &self,
+        inputs: impl IntoIterator<Item = PathBuf>,
+    ) -> std::result::Result<PassphraseSource, Failure> {
         let passphrase = self.keystore.check()?;
         if self.to_standard_output() {
             if self.json {
@@ -62,8 +69,11 @@ impl Destination {
                     "--out - and --json both want standard output; leave one of them out"
                 )));
             }
-        } else if !self.force && fs::symlink_metadata(&self.out).is_ok() {
-            return Err(SecretFileError::Exists { path: self.out.clone() }.into());
+        } else {
+            refuse_an_output_that_is_an_input(&self.out, inputs.into_iter().chain(passphrase.path()))?;
+            if !self.force && fs::symlink_metadata(&self.out).is_ok() {
+                return Err(SecretFileError::Exists { path: self.out.clone() }.into());
+            }
         }
         Ok(passphrase)
     }

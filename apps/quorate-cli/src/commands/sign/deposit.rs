@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     withdrawal_address: Option<Address>,
 
     /// Stake rewards as well, up to 2,048 ETH (EIP-7251)
-    #[arg(long, requires = "withdrawal_address")]
+    #[arg(long, requires = "withdrawal_address", conflicts_with = "withdrawal_key")]
     compounding: bool,
 
     /// Public key whose owner names an address later: 96 hexadecimal digits

@@ -34,7 +34,7 @@ use crate::commands::{
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The shared key, as `quorate threshold split` writes it. It is trusted
+    /// The shared key, as `quorate threshold split` writes it; `-` means standard input. It is trusted
     #[arg(long, value_name = "FILE")]
     shared_key: PathBuf,
 

@@ -21,7 +21,7 @@ use crate::commands::{
     print,
     shared_key::SharedKeyFile,
     suite::{Bls12381Choice, InBls12381},
-    unlock::PassphraseArguments,
+    unlock::{PassphraseArguments, name_of},
 };
 
 /// Verify signature shares, or a share of a key
@@ -32,7 +32,7 @@ use crate::commands::{
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
-    /// The shared key, as `quorate threshold split` writes it. It is trusted
+    /// The shared key, as `quorate threshold split` writes it; `-` means standard input. It is trusted
     #[arg(long, value_name = "FILE")]
     shared_key: PathBuf,
 
@@ -93,7 +93,7 @@ impl Arguments {
         if found != name {
             return Err(Failure::usage(anyhow!(
                 "{}: \"suite\": found {found}, expected {name}, the suite of the shared key",
-                path.display()
+                name_of(path)
             )));
         }
         let share = file.unlock(suite, &self.passphrase.source()?)?;

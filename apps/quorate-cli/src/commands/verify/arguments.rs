@@ -11,12 +11,16 @@ use quorate_formats::{
     light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
     network::KnownNetwork,
 };
-use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
+use quorate_host::{
+    dash::{self, NOT_FROM_STANDARD_INPUT, is_dash, name_of},
+    exit::Failure,
+    file::LARGEST_DOCUMENT,
+};
 
 use crate::commands::{
     backend::BackendArgument,
     random, threads,
-    value::{Value, named, parsed, path_to_write},
+    value::{Value, named, parsed, path_to_read, path_to_write},
 };
 
 /// Verify claims in bulk and say which are false
@@ -43,13 +47,13 @@ pub struct Arguments {
     /// Key set whose members claims can name, by "key_set" and "members"; may be given more than once. FILE is one of `quorate
     /// key-set`, or a list with one key in hexadecimal digits on each line, in the suite of --suite. A list is taken at its word that
     /// the owner of each key has proven possession of the secret key
-    #[arg(long, value_name = "NAME=FILE", value_parser = Value::new(parsed::<KeySetFile>))]
+    #[arg(long, value_name = "NAME=FILE", value_parser = Value::new(key_set))]
     pub key_set: Vec<KeySetFile>,
 
     /// File with claims that were verified earlier, as --remember writes them: their statements are subtracted. The file is trusted,
     /// so keep it as safe as the verdicts that depend on it; a warning, with --quiet as well, says if other users can write it. A last
     /// line that is cut off is skipped
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path_to_read())]
     pub known: Option<PathBuf>,
 
     /// File to which new claims of one statement are appended if they are valid; it can be the same file as --known. It is created
@@ -83,7 +87,7 @@ pub struct Arguments {
     #[arg(value_parser = chains(), hide_possible_values = true)]
     pub chain: Option<String>,
 
-    /// drand: file with the chain's /info document
+    /// drand: file with the chain's /info document; `-` means standard input
     #[arg(long, value_name = "FILE", help_heading = "drand")]
     pub chain_info: Option<PathBuf>,
 
@@ -108,11 +112,12 @@ pub struct Arguments {
     pub public_key: Vec<ValidatorKey>,
 
     /// Exits: file with keys of validators, as a beacon node answers to /eth/v1/beacon/states/head/validators?id=5,7; may be given more
-    /// than once
+    /// than once; `-` means standard input
     #[arg(long, value_name = "FILE", help_heading = "Ethereum")]
     pub validators: Vec<PathBuf>,
 
-    /// Light client: file with a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once
+    /// Light client: file with a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once;
+    /// `-` means standard input
     #[arg(long, value_name = "FILE", help_heading = "Light client")]
     pub committee: Vec<PathBuf>,
 
@@ -192,7 +197,7 @@ impl Arguments {
         for path in &self.validators {
             let answer = dash::text(path, LARGEST_DOCUMENT)?;
             let add = keys.add_answer(&answer);
-            add.map_err(|reason| Failure::usage(anyhow!("--validators {}: {reason}", path.display())))?;
+            add.map_err(|reason| Failure::usage(anyhow!("--validators {}: {reason}", name_of(path))))?;
         }
         Ok(SigningContext {
             network: self.network,
@@ -208,6 +213,11 @@ impl Arguments {
 pub struct ValidatorKey {
     index: Option<u64>,
     key: [u8; 48],
+}
+
+fn key_set(text: &str) -> Result<KeySetFile, String> {
+    let file: KeySetFile = parsed(text)?;
+    if is_dash(&file.path) { Err(NOT_FROM_STANDARD_INPUT.to_owned()) } else { Ok(file) }
 }
 
 fn validator(text: &str) -> Result<ValidatorKey, String> {

@@ -33,7 +33,7 @@ use super::{
     subjects::Subjects,
     unused,
 };
-use crate::commands::unlock::{is_dash, name_of, refuse_twice_standard_input};
+use crate::commands::unlock::{is_dash, name_of};
 
 /// All inputs of a run.
 pub(super) struct Inputs {
@@ -83,19 +83,16 @@ impl Inputs {
             lessons: Vec::new(),
             judged: Vec::new(),
         };
-        let committees = arguments
-            .committee
-            .iter()
-            .map(|path| Ok((path.display().to_string(), dash::text(path, LARGEST_DOCUMENT)?)));
+        let committees =
+            arguments.committee.iter().map(|path| Ok((name_of(path), dash::text(path, LARGEST_DOCUMENT)?)));
         let committees = committees.collect::<Result<Vec<_>, Failure>>()?;
         let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
         let paths = if arguments.files.is_empty() { &standard } else { &arguments.files[..] };
-        refuse_twice_standard_input(paths.iter().map(PathBuf::as_path))?;
         for path in paths {
             let name: Arc<str> = name_of(path).into();
             let Looked { format, reader, was_packed } =
-                look(path, arguments.format).map_err(|e| Failure::from(e).context(name.clone()))?;
+                look(path, arguments.format).map_err(|failure| failure.context(name.clone()))?;
             let format = match format {
                 Ok(format) => format,
                 Err(error) => {
@@ -276,7 +273,7 @@ struct Looked {
 }
 
 /// Opens an input, unpacks it and finds out its format.
-fn look(path: &Path, format: Option<Format>) -> io::Result<Looked> {
+fn look(path: &Path, format: Option<Format>) -> Result<Looked, Failure> {
     let Unpacked { reader, was_packed } = open(path)?;
     if let Some(format) = format {
         return Ok(Looked { format: Ok(format), reader, was_packed });
@@ -285,15 +282,15 @@ fn look(path: &Path, format: Option<Format>) -> io::Result<Looked> {
         Ok((format, reader)) => Ok(Looked { format: format.map_err(Into::into), reader: Box::new(reader), was_packed }),
         // A packed input that is damaged from its first bytes on.
         Err(error) if was_packed => Ok(Looked { format: Err(error.into()), reader: Box::new(io::empty()), was_packed }),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
-fn open(path: &Path) -> io::Result<Unpacked> {
+fn open(path: &Path) -> Result<Unpacked, Failure> {
     if is_dash(path) {
-        return unpack(BufReader::new(io::stdin()));
+        return Ok(unpack(BufReader::new(dash::standard_input()?))?);
     }
-    unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))
+    Ok(unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))?)
 }
 
 fn chain(arguments: &Arguments) -> Result<Option<ChainInfo>, Failure> {
@@ -302,5 +299,5 @@ fn chain(arguments: &Arguments) -> Result<Option<ChainInfo>, Failure> {
     }
     let Some(path) = &arguments.chain_info else { return Ok(None) };
     let info = ChainInfo::from_json(&dash::text(path, LARGEST_DOCUMENT)?);
-    info.map(Some).map_err(|error| Failure::usage(error).context(path.display().to_string()))
+    info.map(Some).map_err(|error| Failure::usage(error).context(name_of(path)))
 }

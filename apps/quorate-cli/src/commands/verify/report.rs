@@ -16,7 +16,7 @@ use quorate_formats::{
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::{
-    exit::{Exit, Failure, output},
+    exit::{Exit, Failure, OUTPUT_FAILED, output},
     plain,
 };
 use serde::Serialize;
@@ -419,7 +419,7 @@ impl Report {
         };
         let result = progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
         out.clear();
-        result.context("cannot write to standard output").map_err(Failure::io)
+        result.context(OUTPUT_FAILED).map_err(Failure::io)
     }
 
     /// A JSON object as one line on standard output.
