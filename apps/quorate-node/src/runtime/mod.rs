@@ -656,10 +656,7 @@ impl Runtime {
 
     async fn news(&mut self, news: ChainNews) {
         match news {
-            ChainNews::Changes(changes) => {
-                self.parts.board.problem(Component::Chain, None);
-                self.changes(changes).await;
-            }
+            ChainNews::Changes(changes) => self.changes(changes).await,
             ChainNews::Behind(why) => {
                 tracing::warn!("{why}");
                 self.parts.board.problem(Component::Chain, Some(why));
