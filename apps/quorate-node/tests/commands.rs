@@ -18,6 +18,7 @@ use quorate_host::options;
 use quorate_lab::{
     needs::checkout,
     network::{LocalNetwork, LocalOperator, LocalPeers, LocalPrograms, LocalSettings, write_key},
+    proxy::Proxy,
     run::{LIMIT, Run as _, Running, command},
 };
 use quorate_node::network_terms::NetworkTerms;
@@ -205,7 +206,7 @@ async fn an_operator_comes_and_goes() {
     fs::write(at("payer"), digits).unwrap();
     fs::set_permissions(at("payer"), fs::Permissions::from_mode(0o600)).unwrap();
     let (data, socket, payer) = (at("node"), at("signer/signer.sock"), at("payer"));
-    let url = network.rpc().shown().replace("the node at ", "http://");
+    let url = network.endpoint();
     let (contract, owner) = (network.deployed().network.to_string(), account.to_string());
 
     // The folder, and what comes next.
@@ -245,6 +246,18 @@ async fn an_operator_comes_and_goes() {
         "{code}: {said}"
     );
     assert!(said.contains("no node answers at http://127.0.0.1:1/"), "{said}");
+    assert!(!said.contains("the chain is behind"), "{said}");
+
+    // The chain stands still.
+    let still = Proxy::start(&url);
+    still.tells(|question, answer| {
+        if question["method"] == "eth_getBlockByNumber" {
+            answer["result"]["timestamp"] = json!("0x1");
+        }
+        true
+    });
+    let (code, said) = with("status", &["--rpc", &still.url]);
+    assert!(code == 1 && said.contains("problem     the chain is behind: its newest block is "), "{code}: {said}");
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
     assert!(code == 3 && said.contains("cannot connect to the signer"), "{code}: {said}");
     let (code, said) = with("exit", &[]);

@@ -249,8 +249,15 @@ pub struct ChainReport {
     pub epoch: u64,
     /// The epoch's snapshot, if the chain has one.
     pub snapshot: Option<SnapshotId>,
-    /// Why what the chain's node says is not the present, in words: it synchronises, or its newest block is old.
+    /// Why what the chain's node says is not the present, in words: see [`old_head`].
     pub behind: Option<String>,
+}
+
+/// Why the chain's newest block is not the present, in words. Its time is in seconds since 1970, as a block has it. `None` if it is not
+/// old: an age of half an epoch is allowed, at least a minute and at most five.
+pub fn old_head(time: u64, epoch_length: u64, now_ms: u64) -> Option<String> {
+    let age = (now_ms / 1_000).saturating_sub(time);
+    (age > (epoch_length / 2).clamp(60, 300)).then(|| format!("its newest block is {age} s old"))
 }
 
 /// A part of the node that can fail.

@@ -24,7 +24,7 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::board::{ChainReport, Component, NodeBoard};
+use crate::board::{ChainReport, Component, NodeBoard, old_head};
 use quorate_network::{
     groups::add_up,
     message::{Attestation, ConflictEvidence},
@@ -327,8 +327,10 @@ impl ChainEdge {
         // A snapshot that the loop could not use does not count: the node is not ready then.
         let usable = |id: &SnapshotId| self.registry.has(epoch, *id);
         let snapshot = self.follower.view().snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
-        let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };
-        self.board.chain(report, now());
+        let now = now();
+        let behind = old_head(time, self.follower.view().terms().epoch_length, now);
+        let report = ChainReport { head, time, final_block, epoch, snapshot, behind };
+        self.board.chain(report, now);
         let unconfirmed = self.under_way.unconfirmed(head);
         if let Some(why) = unconfirmed.as_ref().filter(|why| self.unconfirmed.as_ref() != Some(*why)) {
             tracing::error!("{why}");
