@@ -224,7 +224,8 @@ mod tests {
         fs::write(folder.path().join("state"), [9, 9]).unwrap();
         fs::write(folder.path().join("tasks.json"), "[").unwrap();
         for (error, name) in [(data.state().unwrap_err(), "/state: "), (data.tasks().unwrap_err(), "/tasks.json: ")] {
-            assert!(error.exit() == Exit::Usage && error.to_string().contains(name), "{error}");
+            let told = error.to_string();
+            assert!(error.exit() == Exit::Usage && told.contains(name) && told.contains("remove it"), "{told}");
         }
     }
 }
