@@ -266,16 +266,20 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 1 && said.contains("has no seat"), "{code}: {said}");
 
     // A signer.
-    write_key(folder.path(), &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[77; 48])).unwrap();
-    command("quorate-signer").args(network.record_of(folder.path(), account)).ran().exits(0);
-    let mut signer = command("quorate-signer");
-    signer.args(["run", "--data", &at("signer"), "--keystore", &at("keystore.json")]);
-    signer.args(["--passphrase-file", &at("passphrase")]).stdout(Stdio::null()).stderr(Stdio::null());
-    let _signer = Running::start(&mut signer);
-    let begun = Instant::now();
-    while !Path::new(&socket).exists() && begun.elapsed() < LIMIT {
-        sleep(Duration::from_millis(50));
-    }
+    let start_signer = |folder: &Path, seed: u8| {
+        write_key(folder, &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[seed; 48])).unwrap();
+        command("quorate-signer").args(network.record_of(folder, account)).ran().exits(0);
+        let mut signer = command("quorate-signer");
+        signer.arg("run").arg("--data").arg(folder.join("signer")).arg("--keystore").arg(folder.join("keystore.json"));
+        signer.arg("--passphrase-file").arg(folder.join("passphrase")).stdout(Stdio::null()).stderr(Stdio::null());
+        let signer = Running::start(&mut signer);
+        let begun = Instant::now();
+        while !folder.join("signer/signer.sock").exists() && begun.elapsed() < LIMIT {
+            sleep(Duration::from_millis(50));
+        }
+        signer
+    };
+    let _signer = start_signer(folder.path(), 77);
 
     // The seat.
     let (code, said) = with("register", &["--stake", "5"]);
@@ -289,8 +293,19 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 1 && said.contains("no seat"), "{code}: {said}");
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
     assert!(code == 0 && said.contains("stake 5 TEST, key 4"), "{code}: {said}");
-    let (code, said) = with("register", &["--tokens", "2"]);
-    assert!(code == 0 && said.contains("stake 7 TEST, key 4"), "{code}: {said}");
+    // Nothing is no stake, and a signer of another key would not put more stake to work.
+    for none in [["--tokens", "0"], ["--stake", "0"]] {
+        let (code, said) = with("register", &none);
+        assert!(code == 2 && said.contains("nothing is no stake") && !said.contains("approve"), "{code}: {said}");
+    }
+    let (code, said) = with("register", &["--tokens", "1"]);
+    assert!(code == 0 && said.contains("stake 6 TEST, key 4") && !said.contains("warning"), "{code}: {said}");
+    let other = tempfile::tempdir().unwrap();
+    let _other = start_signer(other.path(), 78);
+    let socket_of_other = other.path().join("signer/signer.sock").display().to_string();
+    let (code, said) = with("register", &["--tokens", "1", "--signer", &socket_of_other]);
+    assert!(code == 0 && said.contains("warning: the signer's key is none of 0x"), "{code}: {said}");
+    assert!(said.contains("stake 7 TEST, key 4"), "{said}");
     let (code, said) = with("register", &["--rotate"]);
     assert!(code == 1 && said.contains("RotatedTooSoon"), "a key is replaced once an epoch: {code}: {said}");
     let (code, said) = with("status", &[]);
