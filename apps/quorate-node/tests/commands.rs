@@ -304,7 +304,7 @@ async fn an_operator_comes_and_goes() {
     let _other = start_signer(other.path(), 78);
     let socket_of_other = other.path().join("signer/signer.sock").display().to_string();
     let (code, said) = with("register", &["--tokens", "1", "--signer", &socket_of_other]);
-    assert!(code == 0 && said.contains("warning: the signer's key is none of 0x"), "{code}: {said}");
+    assert!(code == 0 && said.contains("warning: the signer's key is not the registered one of 0x"), "{code}: {said}");
     assert!(said.contains("stake 7 TEST, key 4"), "{said}");
     let (code, said) = with("register", &["--rotate"]);
     assert!(code == 1 && said.contains("RotatedTooSoon"), "a key is replaced once an epoch: {code}: {said}");

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_chain::Rpc;
+use quorate_chain::{Rpc, RpcError};
 use quorate_evm::{
     alloy_primitives::{Address, U256},
     contract::{Erc20, TaskNetwork, Verifier},
@@ -136,17 +136,22 @@ async fn doubt(options: &Options, rpc: &Rpc, terms: &ContractTerms, operator: Ad
             status.operator
         ));
     }
-    let owner = async {
+    // Whether it is the operator's, and the one that it uses: the contract keeps who registered a key that was replaced.
+    let is_registered = async {
         let place = rpc.read(terms.verifier, &Verifier::indexOfCall { key: status.public_key }, None).await?;
         let owner = TaskNetwork::ownerOfKeyCall { table: place.table, index: place.index };
-        rpc.read(terms.contract, &owner, None).await
+        let owner = rpc.read(terms.contract, &owner, None).await?;
+        let running = rpc.read(terms.contract, &TaskNetwork::keyTableCall {}, None).await?;
+        let used = rpc.read(terms.contract, &TaskNetwork::keyOfCall { operator }, None).await?;
+        // A key that was carried to the next table has another index there.
+        Ok::<_, RpcError>(owner == operator && (place.table != running.table || place.index == used))
     };
-    let is_registered = match owner.await {
-        Ok(owner) => owner == operator,
+    let is_registered = match is_registered.await {
+        Ok(is_registered) => is_registered,
         // The contract does not know the key. Else the node says nothing about it.
         Err(error) => error.revert().is_none(),
     };
     (!is_registered).then(|| {
-        format!("the signer's key is none of {operator}; the stake is at work with the registered key, and `--rotate` replaces it")
+        format!("the signer's key is not the registered one of {operator}, for which the stake counts; `--rotate` replaces that one")
     })
 }
