@@ -275,14 +275,16 @@ pub enum Component {
     Programs,
     /// The network's pool of rewards. A node is ready without it: tasks settle, and nobody is paid for them.
     Pool,
+    /// The account that pays for what an aggregator sends.
+    Payer,
     /// The watch of an optimistic settlement, beside the node's own work.
     Watch,
 }
 
 impl Component {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool, Self::Watch];
+    pub const ALL: [Self; 8] =
+        [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool, Self::Payer, Self::Watch];
 
     /// A word for metrics and people.
     pub fn name(self) -> &'static str {
@@ -293,6 +295,7 @@ impl Component {
             Self::Disk => "disk",
             Self::Programs => "programs",
             Self::Pool => "pool",
+            Self::Payer => "payer",
             Self::Watch => "watch",
         }
     }

@@ -15,6 +15,7 @@ use quorate_evm::{
     digest::Contract,
     task_network::{self, Change, PlannedCall, SignedTask},
 };
+use serde_json::json;
 use tokio::{
     sync::mpsc,
     time::{MissedTickBehavior, interval, timeout},
@@ -24,7 +25,10 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::board::{ChainReport, Component, NodeBoard, old_head};
+use crate::{
+    board::{ChainReport, Component, NodeBoard, old_head},
+    tokens,
+};
 use quorate_network::{
     groups::add_up,
     message::{Attestation, ConflictEvidence},
@@ -76,6 +80,8 @@ pub enum ChainNews {
         /// What is owed to nobody yet.
         free: U256,
     },
+    /// What is wrong with the account that pays for transactions; `None` if it has money.
+    Payer(Option<String>),
     /// The operator's stake on its seat, in the token's smallest unit.
     Stake {
         /// The amount.
@@ -203,8 +209,10 @@ pub type Submitting = (Submitter<Sending>, mpsc::Receiver<SubmitEvent<Sending>>)
 const MOST_ORDERS: usize = 4_096;
 /// The most news that wait for the loop. The task waits then, and the chain is read later.
 const MOST_NEWS: usize = 64;
-/// How often the operator's stake is read.
+/// How often the pool, the payer's money and the operator's stake are read.
 const STAKE_EVERY: Duration = Duration::from_secs(30);
+/// The gas of a settlement, for which the payer must have money. Few take more.
+const SETTLEMENT_GAS: u64 = 300_000;
 /// How long the chain's node may take for one look at it, the first one excepted.
 const LOOK: Duration = Duration::from_secs(20);
 /// The same for the first look, which reads all logs.
@@ -302,13 +310,19 @@ impl ChainEdge {
         vec![ChainNews::Behind(behind)]
     }
 
-    /// The pool, and the operator's stake. What cannot be read now is read the next time.
+    /// The pool, the payer's money and the operator's stake. What cannot be read now is read the next time.
     async fn tokens(&self) -> Vec<ChainNews> {
         let (rpc, contract) = (self.follower.rpc(), self.network.address);
         let mut told = Vec::new();
         let read = async {
             let pool = rpc.read(contract, &TaskNetwork::poolCall {}, None).await.ok()?;
             told.push(ChainNews::Pool { free: pool.free });
+            if let Some((submitter, _)) = &self.submitter {
+                let account = submitter.address();
+                let balance = rpc.quantity("eth_getBalance", json!([account, "latest"])).await.ok()?;
+                let price = rpc.quantity("eth_gasPrice", json!([])).await.ok()?;
+                told.push(ChainNews::Payer(problem_of_payer(account, balance, price)));
+            }
             let operator = self.operator?;
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
             told.push(ChainNews::Stake { stake });
@@ -424,6 +438,15 @@ impl ChainEdge {
             _ => Vec::new(),
         }
     }
+}
+
+/// What is wrong with an account that has so many wei, if it cannot pay for a settlement at this price of a unit of gas.
+pub(super) fn problem_of_payer(account: Address, balance: U256, price: U256) -> Option<String> {
+    let needed = price.saturating_mul(U256::from(SETTLEMENT_GAS));
+    (balance < needed).then(|| {
+        let [has, needs] = [balance, needed].map(|wei| tokens::amount(wei, 18));
+        format!("{account} has {has} ETH for gas, and a settlement may cost {needs} now: send it some, or nothing settles by this node")
+    })
 }
 
 fn failed(purpose: Purpose, why: String) -> ChainNews {
