@@ -12,14 +12,14 @@
 //! A file is replaced whole or not at all: the new one is on disk before it gets the name.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io,
     path::{Path, PathBuf},
 };
 
 use quorate_host::{
     exit::{Ends, Exit},
-    file::{self, Existing, Readers},
+    file::{self, Existing, FileError, Readers},
     lock_file,
 };
 use quorate_network::roles::{Saved, SavedError};
@@ -28,6 +28,9 @@ use crate::kept_tasks::KeptTasks;
 
 /// The name of the file of options.
 pub const OPTIONS: &str = "node.toml";
+
+/// What the node wrote is not too long for it.
+const ANY_LENGTH: u64 = u64::MAX - 1;
 
 /// A folder, locked for this process.
 #[derive(Debug)]
@@ -44,7 +47,10 @@ pub enum DataFolderError {
     /// Another node has it.
     #[error("{}: another node uses this folder; stop it first, or name another folder with --data", .0.display())]
     InUse(PathBuf),
-    /// A file cannot be read or written.
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The folder cannot be used, or a file not be written.
     #[error("{}: {what}: {source}", path.display())]
     System {
         /// The file.
@@ -78,6 +84,7 @@ impl Ends for DataFolderError {
             Self::InUse(_) => Exit::Negative,
             // No start finds another content.
             Self::State { .. } | Self::Tasks { .. } => Exit::Usage,
+            Self::File(error) => error.exit(),
             Self::System { .. } => Exit::Io,
         }
     }
@@ -160,11 +167,7 @@ impl DataFolder {
     }
 
     fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, DataFolderError> {
-        match fs::read(path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(DataFolderError::System { path: path.to_owned(), what: "cannot read", source }),
-        }
+        Ok(file::read_if_there(path, ANY_LENGTH)?)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), DataFolderError> {
@@ -179,6 +182,8 @@ impl DataFolder {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use quorate_evm::alloy_primitives::{B256, Bytes};
 
     use super::*;
@@ -219,7 +224,8 @@ mod tests {
         fs::write(folder.path().join("state"), [9, 9]).unwrap();
         fs::write(folder.path().join("tasks.json"), "[").unwrap();
         for (error, name) in [(data.state().unwrap_err(), "/state: "), (data.tasks().unwrap_err(), "/tasks.json: ")] {
-            assert!(error.exit() == Exit::Usage && error.to_string().contains(name), "{error}");
+            let told = error.to_string();
+            assert!(error.exit() == Exit::Usage && told.contains(name) && told.contains("remove it"), "{told}");
         }
     }
 }

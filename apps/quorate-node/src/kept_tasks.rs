@@ -64,7 +64,7 @@ impl KeptTasks {
 
 fn epochs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<u64>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected an epoch, or a list of epochs")]
     enum Epochs {
         One(u64),
         All(BTreeSet<u64>),

@@ -79,7 +79,7 @@ options! {
 pub struct Amount(String);
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a whole number, or a decimal one in quotation marks")]
 enum AmountText {
     Whole(u64),
     Text(String),
@@ -185,6 +185,12 @@ mod tests {
             assert_eq!(plan.key_group, quorate_evm::KeyGroup::Bls12381G2);
             assert_eq!(plan.minimum_stake, 100 * 10_u128.pow(decimals.into()));
         }
+    }
+
+    #[test]
+    fn an_amount_of_another_kind_is_told_in_words() {
+        let error = read("minimum-stake = 0.5").unwrap_err().to_string();
+        assert!(error.contains("expected a whole number, or a decimal one in quotation marks"), "{error}");
     }
 
     #[test]

@@ -317,6 +317,7 @@ mod tests {
             ("atest = true", "unknown field `atest`"),
             ("attest = 1", "expected a boolean"),
             ("confirmations = \"final\"", "expected a number of blocks, or `finalized`"),
+            ("confirmations = -1", "expected a number of blocks, or `finalized`"),
             ("contract = \"0x12\"", "line 1"),
             ("contract = \"5FbDB2315678afecb367f032d93F642f64180aa3\"", "expected 40 hexadecimal digits after 0x"),
             ("watch = \"0x5FbDB2315678afecb367f032d93F642f64180aa4\"", "EIP-55"),

@@ -18,6 +18,7 @@ use quorate_host::options;
 use quorate_lab::{
     needs::checkout,
     network::{LocalNetwork, LocalOperator, LocalPeers, LocalPrograms, LocalSettings, write_key},
+    proxy::Proxy,
     run::{LIMIT, Run as _, Running, command},
 };
 use quorate_node::network_terms::NetworkTerms;
@@ -205,7 +206,7 @@ async fn an_operator_comes_and_goes() {
     fs::write(at("payer"), digits).unwrap();
     fs::set_permissions(at("payer"), fs::Permissions::from_mode(0o600)).unwrap();
     let (data, socket, payer) = (at("node"), at("signer/signer.sock"), at("payer"));
-    let url = network.rpc().shown().replace("the node at ", "http://");
+    let url = network.endpoint();
     let (contract, owner) = (network.deployed().network.to_string(), account.to_string());
 
     // The folder, and what comes next.
@@ -245,6 +246,18 @@ async fn an_operator_comes_and_goes() {
         "{code}: {said}"
     );
     assert!(said.contains("no node answers at http://127.0.0.1:1/"), "{said}");
+    assert!(!said.contains("the chain is behind"), "{said}");
+
+    // The chain stands still.
+    let still = Proxy::start(&url);
+    still.tells(|question, answer| {
+        if question["method"] == "eth_getBlockByNumber" {
+            answer["result"]["timestamp"] = json!("0x1");
+        }
+        true
+    });
+    let (code, said) = with("status", &["--rpc", &still.url]);
+    assert!(code == 1 && said.contains("problem     the chain is behind: its newest block is "), "{code}: {said}");
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
     assert!(code == 3 && said.contains("cannot connect to the signer"), "{code}: {said}");
     let (code, said) = with("exit", &[]);
@@ -253,16 +266,20 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 1 && said.contains("has no seat"), "{code}: {said}");
 
     // A signer.
-    write_key(folder.path(), &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[77; 48])).unwrap();
-    command("quorate-signer").args(network.record_of(folder.path(), account)).ran().exits(0);
-    let mut signer = command("quorate-signer");
-    signer.args(["run", "--data", &at("signer"), "--keystore", &at("keystore.json")]);
-    signer.args(["--passphrase-file", &at("passphrase")]).stdout(Stdio::null()).stderr(Stdio::null());
-    let _signer = Running::start(&mut signer);
-    let begun = Instant::now();
-    while !Path::new(&socket).exists() && begun.elapsed() < LIMIT {
-        sleep(Duration::from_millis(50));
-    }
+    let start_signer = |folder: &Path, seed: u8| {
+        write_key(folder, &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[seed; 48])).unwrap();
+        command("quorate-signer").args(network.record_of(folder, account)).ran().exits(0);
+        let mut signer = command("quorate-signer");
+        signer.arg("run").arg("--data").arg(folder.join("signer")).arg("--keystore").arg(folder.join("keystore.json"));
+        signer.arg("--passphrase-file").arg(folder.join("passphrase")).stdout(Stdio::null()).stderr(Stdio::null());
+        let signer = Running::start(&mut signer);
+        let begun = Instant::now();
+        while !folder.join("signer/signer.sock").exists() && begun.elapsed() < LIMIT {
+            sleep(Duration::from_millis(50));
+        }
+        signer
+    };
+    let _signer = start_signer(folder.path(), 77);
 
     // The seat.
     let (code, said) = with("register", &["--stake", "5"]);
@@ -276,8 +293,19 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 1 && said.contains("no seat"), "{code}: {said}");
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
     assert!(code == 0 && said.contains("stake 5 TEST, key 4"), "{code}: {said}");
-    let (code, said) = with("register", &["--tokens", "2"]);
-    assert!(code == 0 && said.contains("stake 7 TEST, key 4"), "{code}: {said}");
+    // Nothing is no stake, and a signer of another key would not put more stake to work.
+    for none in [["--tokens", "0"], ["--stake", "0"]] {
+        let (code, said) = with("register", &none);
+        assert!(code == 2 && said.contains("nothing is no stake") && !said.contains("approve"), "{code}: {said}");
+    }
+    let (code, said) = with("register", &["--tokens", "1"]);
+    assert!(code == 0 && said.contains("stake 6 TEST, key 4") && !said.contains("warning"), "{code}: {said}");
+    let other = tempfile::tempdir().unwrap();
+    let _other = start_signer(other.path(), 78);
+    let socket_of_other = other.path().join("signer/signer.sock").display().to_string();
+    let (code, said) = with("register", &["--tokens", "1", "--signer", &socket_of_other]);
+    assert!(code == 0 && said.contains("warning: the signer's key is not the registered one of 0x"), "{code}: {said}");
+    assert!(said.contains("stake 7 TEST, key 4"), "{said}");
     let (code, said) = with("register", &["--rotate"]);
     assert!(code == 1 && said.contains("RotatedTooSoon"), "a key is replaced once an epoch: {code}: {said}");
     let (code, said) = with("status", &[]);

@@ -68,7 +68,7 @@ pub(crate) enum UnknownClient {
 
 /// The hashes of a client's tokens.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected the hash of a token in quotation marks, or a list of them")]
 enum Hashes {
     One(String),
     Some(Vec<String>),

@@ -173,19 +173,39 @@ fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     exit.map_err(not_started)
 }
 
-/// The failure of a server that does not start. If the operating system refuses or another process holds what is needed, a later
+/// The failure of a server that does not start. If another process holds what is needed, or the operating system refuses, a later
 /// start can succeed. Everything else is wrong in the configuration or in a file that it names, and stays so.
 fn not_started(error: anyhow::Error) -> Failure {
-    let can_pass = |cause: &(dyn Error + 'static)| {
-        cause.is::<io::Error>()
-            || cause.downcast_ref().is_some_and(|error: &FileError| error.exit() != Exit::Usage)
-            || cause.downcast_ref().is_some_and(|error: &SocketError| error.exit() != Exit::Usage)
-            || cause.downcast_ref().is_some_and(|error: &KeySetsError| error.exit() != Exit::Usage)
-            || cause.downcast_ref().is_some_and(|error: &KeptBoardError| error.exit() != Exit::Usage)
-            || cause.downcast_ref().is_some_and(|error: &StoreError| !matches!(error, StoreError::Folder { .. }))
-            || cause.downcast_ref().is_some_and(|error: &StartError| !matches!(error, StartError::Settings(_)))
+    let exits: Vec<Exit> = error.chain().filter_map(exit_of).collect();
+    if exits.contains(&Exit::Negative) {
+        Failure::refused(error)
+    } else if exits.contains(&Exit::Io) {
+        Failure::io(error)
+    } else {
+        Failure::usage(error)
+    }
+}
+
+/// How a program ends for a cause, if the cause says so.
+fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    let of_store = |error: &StoreError| match error {
+        StoreError::InUse(_) => Exit::Negative,
+        StoreError::Folder { .. } => Exit::Usage,
+        _ => Exit::Io,
     };
-    if error.chain().any(can_pass) { Failure::io(error) } else { Failure::usage(error) }
+    let of_start = |error: &StartError| match error {
+        StartError::Settings(_) => Exit::Usage,
+        StartError::Store(error) => of_store(error),
+        _ => Exit::Io,
+    };
+    let of_system = cause.downcast_ref::<io::Error>().map(|_| Exit::Io);
+    of_system
+        .or_else(|| cause.downcast_ref::<FileError>().map(FileError::exit))
+        .or_else(|| cause.downcast_ref::<SocketError>().map(SocketError::exit))
+        .or_else(|| cause.downcast_ref::<KeySetsError>().map(KeySetsError::exit))
+        .or_else(|| cause.downcast_ref::<KeptBoardError>().map(KeptBoardError::exit))
+        .or_else(|| cause.downcast_ref::<StoreError>().map(of_store))
+        .or_else(|| cause.downcast_ref::<StartError>().map(of_start))
 }
 
 /// A node that syncs asks servers.

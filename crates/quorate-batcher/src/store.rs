@@ -348,7 +348,7 @@ fn check_folder(folder: &Path) -> Result<(), StoreError> {
 
 /// Reads the key, if it is one that nobody else but root could read or write.
 fn read_key(path: &Path) -> Result<[u8; 32], String> {
-    let key = file::read_secret(path, 32).map_err(|error| format!("its key cannot be used: {error}"))?;
+    let key = file::read_own_secret(path, 32).map_err(|error| format!("its key cannot be used: {error}"))?;
     key.try_into().map_err(|key: Vec<u8>| format!("its key {} has {} bytes, expected 32", path.display(), key.len()))
 }
 

@@ -15,6 +15,7 @@
 //! | [`refusal`] | why a node does not take a transaction |
 //! | [`rpc`] | [`Rpc`]: questions to a node |
 //! | `log_window` | how many blocks a node is asked for the logs of at once |
+//! | `lag` | how long a chain that is shorter than it was is taken for the answer of a node that lags |
 //! | [`task_network`] | follows a `TaskNetwork` by what a node says |
 //! | [`nonce`] | the nonce of an account's next transaction, if no other one waits |
 //! | [`fees`] | what is offered for a unit of gas |
@@ -37,6 +38,7 @@ pub mod halt;
 pub mod refusal;
 pub mod rpc;
 mod log_window;
+mod lag;
 pub mod task_network;
 pub mod nonce;
 pub mod fees;

@@ -48,6 +48,12 @@ pub enum FileError {
         /// The limit.
         limit: u64,
     },
+    /// It is a pipe, a folder, or something else from which a state is not read.
+    #[error("{} is no regular file; remove it, or name another one", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
     /// Others could have written it.
     #[error("{}: {why}", path.display())]
     Writers {
@@ -80,7 +86,9 @@ impl Ends for FileError {
     fn exit(&self) -> Exit {
         match self {
             Self::Locked { .. } => Exit::Negative,
-            Self::TooLarge { .. } | Self::Writers { .. } | Self::Readers { .. } => Exit::Usage,
+            Self::TooLarge { .. } | Self::NotRegular { .. } | Self::Writers { .. } | Self::Readers { .. } => {
+                Exit::Usage
+            }
             Self::Io { .. } => Exit::Io,
         }
     }
@@ -360,7 +368,7 @@ impl AppendedFile {
 
     fn open_with(path: &Path, limit: u64, mut before: Before) -> Result<(Self, Vec<u8>), FileError> {
         let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
-        let file = OpenOptions::new().read(true).append(true).open(path).map_err(fail("open"))?;
+        let file = open_regular(OpenOptions::new().read(true).append(true), path)?;
         lock_alone(&file, path)?;
         let contents = read_bounded(file.try_clone().map_err(fail("read"))?, path, limit)?;
         let length = contents.len() as u64;
@@ -447,14 +455,27 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(file, path, limit)
 }
 
-/// The same; `None` if there is no file.
+/// Reads a file that the program keeps for itself; `None` if there is none.
 ///
 /// # Errors
-/// As of [`read`].
+/// [`FileError`]: it has more than `limit` bytes, it is no regular file, or the operating system refuses.
 pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-    match read(path, limit) {
+    match open_regular(OpenOptions::new().read(true), path) {
         Err(FileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
-        read => read.map(Some),
+        opened => read_bounded(opened?, path, limit).map(Some),
+    }
+}
+
+/// Opens a file that the program keeps for itself. A pipe in its place is refused, and keeps nobody waiting for its other end.
+fn open_regular(options: &mut OpenOptions, path: &Path) -> Result<File, FileError> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
+    let file = options.open(path).map_err(fail("open"))?;
+    if file.metadata().map_err(fail("read"))?.is_file() {
+        Ok(file)
+    } else {
+        Err(FileError::NotRegular { path: path.to_owned() })
     }
 }
 
@@ -473,13 +494,25 @@ fn read_onto(mut contents: Vec<u8>, file: impl Read, path: &Path, limit: u64) ->
 }
 
 /// Reads a file of at most `limit` bytes that nobody else may read or write. The bytes are in memory once, so that a caller who wipes
-/// them leaves none.
+/// them leaves none. A user names the file, and it may be a pipe.
 ///
 /// # Errors
 /// [`FileError`]: others may, it has more bytes, or the operating system refuses.
 pub fn read_secret(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let file = File::open(path).map_err(|source| FileError::Io { action: "open", path: path.to_owned(), source })?;
+    read_secret_of(file, path, limit)
+}
+
+/// The same of a file that the program keeps for itself.
+///
+/// # Errors
+/// As of [`read_secret`], or it is no regular file.
+pub fn read_own_secret(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    read_secret_of(open_regular(OpenOptions::new().read(true), path)?, path, limit)
+}
+
+fn read_secret_of(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let io = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
-    let file = File::open(path).map_err(io("open"))?;
     let found = file.metadata().map_err(io("read"))?;
     let path = || path.to_owned();
     refuse_other_writers(&found).map_err(|why| FileError::Writers { path: path(), why })?;
@@ -600,6 +633,28 @@ mod tests {
         }
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
         assert!(matches!(read_secret(file.path(), 5), Err(FileError::TooLarge { .. })));
+    }
+
+    /// Nobody writes to it: whoever opened it would wait for ever.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_secret_of_a_state_folder() {
+        use quorate_lab::run::{Run as _, shell};
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("token");
+        shell("mkfifo -m 600 \"$0\"").arg(&pipe).ran().exits(0);
+        let errors = [
+            read_own_secret(&pipe, 9).map(drop),
+            read_own_secret(folder.path(), 9).map(drop),
+            read_if_there(&pipe, 9).map(drop),
+            WholeFile::open(&pipe, 9).map(drop),
+            AppendedFile::open(&pipe, 9).map(drop),
+        ];
+        for opened in errors {
+            let error = opened.unwrap_err();
+            assert!(matches!(error, FileError::NotRegular { .. }) && error.exit() == Exit::Usage, "{error}");
+        }
+        assert!(read_if_there(&folder.path().join("none"), 9).unwrap().is_none());
     }
 
     #[cfg(unix)]

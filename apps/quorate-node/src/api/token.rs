@@ -68,7 +68,7 @@ impl Token {
     }
 
     fn read(path: &Path) -> Result<Self, TokenError> {
-        let text = match file::read_secret(path, LONGEST as u64 + 2) {
+        let text = match file::read_own_secret(path, LONGEST as u64 + 2) {
             Err(FileError::TooLarge { .. }) => return Err(TokenError::Shape(path.to_owned())),
             read => read?,
         };

@@ -249,8 +249,15 @@ pub struct ChainReport {
     pub epoch: u64,
     /// The epoch's snapshot, if the chain has one.
     pub snapshot: Option<SnapshotId>,
-    /// Why what the chain's node says is not the present, in words: it synchronises, or its newest block is old.
+    /// Why what the chain's node says is not the present, in words: see [`old_head`].
     pub behind: Option<String>,
+}
+
+/// Why the chain's newest block is not the present, in words. Its time is in seconds since 1970, as a block has it. `None` if it is not
+/// old: an age of half an epoch is allowed, at least a minute and at most five.
+pub fn old_head(time: u64, epoch_length: u64, now_ms: u64) -> Option<String> {
+    let age = (now_ms / 1_000).saturating_sub(time);
+    (age > (epoch_length / 2).clamp(60, 300)).then(|| format!("its newest block is {age} s old"))
 }
 
 /// A part of the node that can fail.
@@ -268,14 +275,16 @@ pub enum Component {
     Programs,
     /// The network's pool of rewards. A node is ready without it: tasks settle, and nobody is paid for them.
     Pool,
+    /// The account that pays for what an aggregator sends.
+    Payer,
     /// The watch of an optimistic settlement, beside the node's own work.
     Watch,
 }
 
 impl Component {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool, Self::Watch];
+    pub const ALL: [Self; 8] =
+        [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool, Self::Payer, Self::Watch];
 
     /// A word for metrics and people.
     pub fn name(self) -> &'static str {
@@ -286,6 +295,7 @@ impl Component {
             Self::Disk => "disk",
             Self::Programs => "programs",
             Self::Pool => "pool",
+            Self::Payer => "payer",
             Self::Watch => "watch",
         }
     }

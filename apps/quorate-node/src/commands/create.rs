@@ -106,7 +106,7 @@ impl Arguments {
             for (to, value) in gifts {
                 send_call(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
             }
-            next(rpc.shown(), &deployed, &plan, decimals)?;
+            print(next(&options, (deployed.network, deployed.block), &plan, decimals))?;
             Ok(Exit::Success)
         })
     }
@@ -162,13 +162,16 @@ pool        {pool}{empty}",
     }
 }
 
-fn next(rpc: &str, deployed: &Deployed, plan: &NetworkPlan, decimals: u8) -> Result<()> {
-    print(format!(
+/// The commands that come next, as a shell takes them, for a contract that was deployed in a block.
+fn next(options: &Options, (contract, block): (Address, u64), plan: &NetworkPlan, decimals: u8) -> String {
+    let of_file = |file: &Option<PathBuf>| file.as_ref().map(|path| word(&path.display().to_string()));
+    let passphrase = of_file(&options.passphrase_file).map(|file| format!(" --passphrase-file {file}"));
+    format!(
         "
-Next, for each operator (docs/node.md, \"Make a network\"):
+Next, for each operator (docs/node.md, \"Make a network\"), with its own account and key file:
   quorate-node init --data node --rpc {rpc} \\
       --contract {contract} --from-block {block} \\
-      --operator 0x… --key-file payer --signer signer/signer.sock \\
+      --operator 0x… --key-file … --signer signer/signer.sock \\
       --perform --attest --aggregate \\
       --execute 'python3 price.py' --validate 'python3 price.py' \\
       --task-every 12 --bootstrap /ip4/…/tcp/9600/p2p/12D3…
@@ -176,9 +179,81 @@ Next, for each operator (docs/node.md, \"Make a network\"):
 
 And so that somebody is paid:
   quorate-node fund --rpc {rpc} --contract {contract} \\
-      --key-file payer --tokens 1000",
-        contract = deployed.network,
-        block = deployed.block,
+      --key-file {key_file}{passphrase} --tokens 1000",
+        rpc = options.rpc.as_deref().map_or_else(variable, word_of_url),
+        key_file = of_file(&options.key_file).unwrap_or_default(),
+        passphrase = passphrase.unwrap_or_default(),
         minimum = tokens::exact(U256::from(plan.minimum_stake), decimals),
-    ))
+    )
+}
+
+/// The URL of a node as a word of a shell. One that may hold a secret is not printed: whoever takes the command sets the variable.
+fn word_of_url(text: &str) -> String {
+    let is_open = |url: reqwest::Url| {
+        let has_login = !url.username().is_empty() || url.password().is_some();
+        !has_login && url.path() == "/" && url.query().is_none() && url.fragment().is_none()
+    };
+    if reqwest::Url::parse(text).is_ok_and(is_open) { word(text) } else { variable() }
+}
+
+/// The variable from which the program takes the URL, too.
+fn variable() -> String {
+    "\"$QUORATE_NODE_RPC\"".to_owned()
+}
+
+/// A text as a word of a shell.
+fn word(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:,@%+=".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_lab::run::{Run as _, shell};
+
+    use super::*;
+
+    /// The command of a text, which goes on behind each backslash.
+    fn command<'a>(text: &'a str, name: &str) -> &'a str {
+        let begin = format!("  quorate-node {name} ");
+        let (_, rest) = text.split_once(&begin).expect("the command");
+        let ends = |(at, _): &(usize, &str)| !rest[..*at].ends_with('\\');
+        rest.match_indices('\n').find(ends).map_or(rest, |(at, _)| &rest[..at])
+    }
+
+    /// A shell gives the commands to a program as they are meant, and no secret of a URL is in them.
+    #[test]
+    fn what_create_prints_can_be_run() {
+        let of_variable = "http://of.the.variable";
+        for (url, expected) in [
+            ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+            ("http://[::1]:8545/", "http://[::1]:8545/"),
+            ("https://node.example/v3/s3cret", of_variable),
+            ("https://node.example/?key=s3cret", of_variable),
+            ("https://s3cret@node.example/", of_variable),
+            ("https://me:s3cret@node.example/", of_variable),
+        ] {
+            let options = Options {
+                rpc: Some(url.to_owned()),
+                key_file: Some("it's $HOME/a payer".into()),
+                passphrase_file: Some("pass/phrase".into()),
+                ..Options::default()
+            };
+            let text = next(&options, (Address::repeat_byte(7), 9), &NetworkPlan::default(), DECIMALS);
+            assert!(!text.contains("s3cret"), "{text}");
+            let of_init = ["--rpc", expected, "--validate", "python3 price.py", "--key-file"].to_vec();
+            let of_fund =
+                ["--rpc", expected, "it's $HOME/a payer", "--passphrase-file", "pass/phrase", "1000"].to_vec();
+            for (name, expected) in [("init", of_init), ("fund", of_fund)] {
+                let script = format!("printf '%s\\n' {}", command(&text, name));
+                let ran = shell(&script).env("QUORATE_NODE_RPC", of_variable).ran().exits(0);
+                let words: Vec<_> = ran.out.lines().collect();
+                assert!(expected.iter().all(|word| words.contains(word)), "{words:?}");
+            }
+        }
+    }
 }

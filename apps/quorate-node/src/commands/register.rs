@@ -2,21 +2,24 @@
 
 use anyhow::anyhow;
 use clap::Args;
+use quorate_chain::{Rpc, RpcError};
 use quorate_evm::{
-    alloy_primitives::U256,
-    contract::{Erc20, TaskNetwork},
+    alloy_primitives::{Address, U256},
+    contract::{Erc20, TaskNetwork, Verifier},
     digest::Contract,
-    task_network,
+    task_network::{self, ContractTerms},
 };
 use quorate_host::exit::{Exit, Failure, Result};
+use quorate_node::options::Options;
 
-use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, signer, terms};
+use super::{NodeArguments, Token, account, contract, note, payer, print, rpc, runtime, send, signer, terms};
 
 /// Register the operator with its signer's key and a stake, add stake, or replace the key
 ///
 /// The account of --key-file is the operator: it must be the one for which the signer was made, and hold the stake in the network's
-/// token. An operator that is registered adds --tokens to what it has. With --rotate the signer's key takes the place of the
-/// registered one (docs/node.md says how to rotate without losing tasks). The key has weight from the next epoch's snapshot on.
+/// token. An operator that is registered adds --tokens to what it has, and is warned if --signer names a signer of another key. With
+/// --rotate the signer's key takes the place of the registered one (docs/node.md says how to rotate without losing tasks). The key has
+/// weight from the next epoch's snapshot on.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The stake to pay in, in tokens, such as 100 or 0.5. Not needed with --rotate
@@ -70,6 +73,9 @@ impl Arguments {
                 Some(text) => token.amount("tokens", text)?,
                 None => self.stake.unwrap_or_default(),
             };
+            if amount.is_zero() {
+                return Err(Failure::usage(anyhow!("--tokens and --stake: nothing is no stake")));
+            }
             let balance = Erc20::balanceOfCall { account: operator };
             let balance = rpc.read(terms.token, &balance, None).await.map_err(Failure::io)?;
             if balance < amount {
@@ -89,7 +95,14 @@ impl Arguments {
                 )));
             }
             // Asked first, so that nothing is approved for a registration that cannot follow.
-            let proof = if stake.is_zero() { Some(registration.await?) } else { None };
+            let proof = if stake.is_zero() {
+                Some(registration.await?)
+            } else {
+                if let Some(why) = doubt(&options, &rpc, &terms, operator).await {
+                    note(format!("warning: {why}"));
+                }
+                None
+            };
             send(&account, "approve", task_network::approve(&terms, amount)).await?;
             match proof {
                 Some(proof) => {
@@ -108,4 +121,37 @@ impl Arguments {
             Ok(Exit::Success)
         })
     }
+}
+
+/// What speaks against more stake for an operator whose signer the options name, in words.
+async fn doubt(options: &Options, rpc: &Rpc, terms: &ContractTerms, operator: Address) -> Option<String> {
+    options.signer.as_ref()?;
+    let status = match signer(options, terms).await {
+        Ok((_, status)) => status,
+        Err(failure) => return Some(failure.error.to_string()),
+    };
+    if status.operator != operator {
+        return Some(format!(
+            "the signer was made for the operator {}, and the stake is that of {operator}",
+            status.operator
+        ));
+    }
+    // Whether it is the operator's, and the one that it uses: the contract keeps who registered a key that was replaced.
+    let is_registered = async {
+        let place = rpc.read(terms.verifier, &Verifier::indexOfCall { key: status.public_key }, None).await?;
+        let owner = TaskNetwork::ownerOfKeyCall { table: place.table, index: place.index };
+        let owner = rpc.read(terms.contract, &owner, None).await?;
+        let running = rpc.read(terms.contract, &TaskNetwork::keyTableCall {}, None).await?;
+        let used = rpc.read(terms.contract, &TaskNetwork::keyOfCall { operator }, None).await?;
+        // A key that was carried to the next table has another index there.
+        Ok::<_, RpcError>(owner == operator && (place.table != running.table || place.index == used))
+    };
+    let is_registered = match is_registered.await {
+        Ok(is_registered) => is_registered,
+        // The contract does not know the key. Else the node says nothing about it.
+        Err(error) => error.revert().is_none(),
+    };
+    (!is_registered).then(|| {
+        format!("the signer's key is not the registered one of {operator}, for which the stake counts; `--rotate` replaces that one")
+    })
 }

@@ -4,6 +4,7 @@ use std::{
     future::ready,
     io,
     net::{SocketAddr, ToSocketAddrs as _},
+    process,
     sync::Arc,
     time::Duration,
 };
@@ -95,6 +96,8 @@ const SIGNER_RETRY: Duration = Duration::from_secs(2);
 const LINGER: Duration = Duration::from_millis(25);
 /// How often to look whether the loop turns already.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long the node may take to end. What it said is on disk all the while.
+const STOPS: Duration = Duration::from_secs(30);
 /// The most tasks from outside that wait for the loop.
 const MOST_ORDERS: usize = 256;
 /// From where the watch goes on after a restart, in the data folder.
@@ -120,6 +123,11 @@ impl Arguments {
                 interrupted().await;
                 tracing::info!("stopping");
                 let _ = stop.send(true);
+                sleep(STOPS).await;
+                tracing::error!(
+                    "the node does not end, because a call of the system hangs; it ends as if it was killed"
+                );
+                process::exit(i32::from(Exit::Interrupted.code()));
             });
             let board = board(&options);
             // It waits for nothing that the node needs.

@@ -12,7 +12,7 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     plain, utc,
 };
-use quorate_node::tokens;
+use quorate_node::{board::old_head, runtime::now, tokens};
 use quorate_signer_client::SignerClient;
 use serde_json::Value;
 
@@ -41,6 +41,8 @@ impl Arguments {
             let terms = terms(&rpc, contract).await?;
             let newest = rpc.newest().await.map_err(Failure::io)?;
             print(format!("chain       {}, block {}, id {}", rpc.shown(), newest.number, terms.chain_id))?;
+            let behind = old_head(newest.timestamp, terms.epoch_length, now());
+            wrong.extend(behind.map(|why| format!("the chain is behind: {why}")));
             let epoch = terms.epoch_at(newest.timestamp);
             match epoch {
                 Some(epoch) => print(format!("epoch       {epoch}, of {} s", terms.epoch_length))?,

@@ -1,9 +1,13 @@
 //! The task that follows the chain and submits to it. It owns the follower and the submitter, so the loop never waits for the
 //! chain's node.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
-use quorate_chain::{Call, SubmitEvent, Submitter, gas::why_reverted, task_network::NetworkFollower};
+use quorate_chain::{
+    Call, SubmitEvent, Submitter,
+    gas::why_reverted,
+    task_network::{NetworkFollowError, NetworkFollower},
+};
 use quorate_evm::{
     QuorumSignature, SnapshotId,
     alloy_primitives::{Address, B256, U256},
@@ -11,6 +15,7 @@ use quorate_evm::{
     digest::Contract,
     task_network::{self, Change, PlannedCall, SignedTask},
 };
+use serde_json::json;
 use tokio::{
     sync::mpsc,
     time::{MissedTickBehavior, interval, timeout},
@@ -20,7 +25,10 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::board::{ChainReport, Component, NodeBoard};
+use crate::{
+    board::{ChainReport, Component, NodeBoard, old_head},
+    tokens,
+};
 use quorate_network::{
     groups::add_up,
     message::{Attestation, ConflictEvidence},
@@ -72,6 +80,8 @@ pub enum ChainNews {
         /// What is owed to nobody yet.
         free: U256,
     },
+    /// What is wrong with the account that pays for transactions; `None` if it has money.
+    Payer(Option<String>),
     /// The operator's stake on its seat, in the token's smallest unit.
     Stake {
         /// The amount.
@@ -116,29 +126,79 @@ pub struct ChainEdge {
     /// The newest block that was told: number, and time in seconds of Unix time.
     head: Option<(u64, u64)>,
     under_way: UnderWay,
+    /// A settlement that was paid for and that no log confirms, in words, as it was told last.
+    unconfirmed: Option<String>,
+    /// Why nothing is submitted, in words: what was read may not be the chain any more.
+    astray: Option<String>,
 }
 
-/// What was submitted and may still succeed. The loop orders a call again after some time, while the submitter still sends the first one;
-/// both would be paid.
+/// What was submitted and may still succeed, or did and is not confirmed. The loop orders a call again after some time, while the submitter
+/// still sends the first one, or while the chain's node says nothing of it; both would be paid.
 #[derive(Debug, Default)]
-struct UnderWay(BTreeSet<Purpose>);
+struct UnderWay(BTreeMap<Purpose, Stage>);
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It may still be mined.
+    Open,
+    /// The chain's logs say that it is done. A reorganisation may undo it.
+    Done,
+    /// By its receipt it is final in this block, and no log says that it is done.
+    Paid(u64),
+}
 
 impl UnderWay {
     fn has(&self, purpose: &Purpose) -> bool {
-        self.0.contains(purpose)
+        self.0.contains_key(purpose)
     }
 
     fn begin(&mut self, purpose: Purpose) {
-        self.0.insert(purpose);
+        self.0.insert(purpose, Stage::Open);
     }
 
-    /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again.
+    /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again. A settlement that is final is forgotten when
+    /// the chain's logs say so.
     fn note(&mut self, event: &SubmitEvent<Sending>) {
         if let Some(label) = event.ended() {
-            self.0.remove(&label.purpose);
+            let purpose = label.purpose;
+            let stage = self.0.remove(&purpose);
+            if let (Some(Stage::Open), Purpose::Settle(_), SubmitEvent::Final { block, .. }) = (stage, purpose, event) {
+                self.0.insert(purpose, Stage::Paid(*block));
+            }
         } else if let SubmitEvent::Undone { label, .. } = event {
             self.begin(label.purpose);
         }
+    }
+
+    /// Notes what the chain's logs say. What they leave out for a whole epoch may be tried again.
+    fn change(&mut self, change: &Change) {
+        let (purpose, is_done) = match change {
+            Change::Settled { id, .. } => (Purpose::Settle(*id), true),
+            Change::Unsettled { id } => (Purpose::Settle(*id), false),
+            Change::Epoch(_) => return self.0.retain(|_, stage| !matches!(stage, Stage::Paid(_))),
+            _ => return,
+        };
+        match self.0.get(&purpose).copied() {
+            Some(Stage::Paid(_)) if is_done => {
+                self.0.remove(&purpose);
+            }
+            Some(Stage::Open | Stage::Done) => {
+                self.0.insert(purpose, if is_done { Stage::Done } else { Stage::Open });
+            }
+            _ => {}
+        }
+    }
+
+    /// What is wrong with a settlement that was paid for, if the logs up to this block do not have it.
+    fn unconfirmed(&self, head: u64) -> Option<String> {
+        self.0.iter().find_map(|(purpose, stage)| match stage {
+            Stage::Paid(block) if *block <= head => Some(format!(
+                "{purpose}: by its receipt it is final in block {block}, and no log says so; it was paid for, and is not sent again in \
+                 this epoch. The chain's node leaves logs out, or its chain was begun anew: ask another node"
+            )),
+            _ => None,
+        })
     }
 }
 
@@ -149,8 +209,10 @@ pub type Submitting = (Submitter<Sending>, mpsc::Receiver<SubmitEvent<Sending>>)
 const MOST_ORDERS: usize = 4_096;
 /// The most news that wait for the loop. The task waits then, and the chain is read later.
 const MOST_NEWS: usize = 64;
-/// How often the operator's stake is read.
+/// How often the pool, the payer's money and the operator's stake are read.
 const STAKE_EVERY: Duration = Duration::from_secs(30);
+/// The gas of a settlement, for which the payer must have money. Few take more.
+const SETTLEMENT_GAS: u64 = 300_000;
 /// How long the chain's node may take for one look at it, the first one excepted.
 const LOOK: Duration = Duration::from_secs(20);
 /// The same for the first look, which reads all logs.
@@ -182,6 +244,8 @@ impl ChainEdge {
             news: sender,
             head: None,
             under_way: UnderWay::default(),
+            unconfirmed: None,
+            astray: None,
         };
         (edge, ChainHandle { orders, news })
     }
@@ -216,15 +280,27 @@ impl ChainEdge {
         let behind = match timeout(limit, self.follower.poll()).await {
             Ok(Ok(changes)) => {
                 for change in &changes {
+                    self.under_way.change(change);
                     if let Change::Block { number, time, .. } = change {
                         self.head = Some((*number, *time));
                     }
                 }
                 *first &= self.head.is_none();
-                self.show();
+                if self.follower.is_current() {
+                    self.astray = None;
+                    self.show();
+                } else if self.follower.is_behind() {
+                    self.astray = Some("the chain's node is behind what was read of it".to_owned());
+                }
                 return if changes.is_empty() { Vec::new() } else { vec![ChainNews::Changes(changes)] };
             }
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => {
+                // A node that does not answer says nothing of the chain.
+                if !matches!(error, NetworkFollowError::Rpc(_)) {
+                    self.astray = Some(error.to_string());
+                }
+                error.to_string()
+            }
             Err(_) => {
                 // Else the same blocks would be asked for every time.
                 self.follower.take_smaller_steps();
@@ -234,13 +310,19 @@ impl ChainEdge {
         vec![ChainNews::Behind(behind)]
     }
 
-    /// The pool, and the operator's stake. What cannot be read now is read the next time.
+    /// The pool, the payer's money and the operator's stake. What cannot be read now is read the next time.
     async fn tokens(&self) -> Vec<ChainNews> {
         let (rpc, contract) = (self.follower.rpc(), self.network.address);
         let mut told = Vec::new();
         let read = async {
             let pool = rpc.read(contract, &TaskNetwork::poolCall {}, None).await.ok()?;
             told.push(ChainNews::Pool { free: pool.free });
+            if let Some((submitter, _)) = &self.submitter {
+                let account = submitter.address();
+                let balance = rpc.quantity("eth_getBalance", json!([account, "latest"])).await.ok()?;
+                let price = rpc.quantity("eth_gasPrice", json!([])).await.ok()?;
+                told.push(ChainNews::Payer(problem_of_payer(account, balance, price)));
+            }
             let operator = self.operator?;
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
             told.push(ChainNews::Stake { stake });
@@ -251,17 +333,24 @@ impl ChainEdge {
         told
     }
 
-    /// Tells the board that the chain was read.
-    fn show(&self) {
+    /// Tells the board that the chain was read, and compared with the contract.
+    fn show(&mut self) {
         let Some((head, time)) = self.head else { return };
         let final_block = self.follower.view().final_block().unwrap_or(0);
         let epoch = self.follower.view().epoch();
         // A snapshot that the loop could not use does not count: the node is not ready then.
         let usable = |id: &SnapshotId| self.registry.has(epoch, *id);
         let snapshot = self.follower.view().snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
-        let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };
-        self.board.chain(report, now());
-        self.board.problem(Component::Chain, None);
+        let now = now();
+        let behind = old_head(time, self.follower.view().terms().epoch_length, now);
+        let report = ChainReport { head, time, final_block, epoch, snapshot, behind };
+        self.board.chain(report, now);
+        let unconfirmed = self.under_way.unconfirmed(head);
+        if let Some(why) = unconfirmed.as_ref().filter(|why| self.unconfirmed.as_ref() != Some(*why)) {
+            tracing::error!("{why}");
+        }
+        self.unconfirmed.clone_from(&unconfirmed);
+        self.board.problem(Component::Chain, unconfirmed);
     }
 
     fn carry_out(&mut self, order: ChainOrder) -> Vec<ChainNews> {
@@ -317,6 +406,9 @@ impl ChainEdge {
         if self.under_way.has(&purpose) {
             return Ok(());
         }
+        if let Some(why) = &self.astray {
+            return Err(format!("nothing is sent meanwhile: {why}"));
+        }
         let label = Sending { purpose, estimate: call.gas };
         submitter.submit(Call::planned(label, call)).map_err(|error| error.to_string())?;
         self.under_way.begin(purpose);
@@ -348,6 +440,15 @@ impl ChainEdge {
     }
 }
 
+/// What is wrong with an account that has so many wei, if it cannot pay for a settlement at this price of a unit of gas.
+pub(super) fn problem_of_payer(account: Address, balance: U256, price: U256) -> Option<String> {
+    let needed = price.saturating_mul(U256::from(SETTLEMENT_GAS));
+    (balance < needed).then(|| {
+        let [has, needs] = [balance, needed].map(|wei| tokens::amount(wei, 18));
+        format!("{account} has {has} ETH for gas, and a settlement may cost {needs} now: send it some, or nothing settles by this node")
+    })
+}
+
 fn failed(purpose: Purpose, why: String) -> ChainNews {
     match purpose {
         Purpose::Settle(id) => ChainNews::SettleFailed { id, why },
@@ -373,6 +474,8 @@ async fn next_event(submitter: &mut Option<Submitting>) -> SubmitEvent<Sending> 
 
 #[cfg(test)]
 mod tests {
+    use quorate_evm::Finality;
+
     use super::*;
 
     /// The loop orders again after a time that is shorter than that of the submitter.
@@ -397,7 +500,6 @@ mod tests {
             SubmitEvent::Refused { label: label(2), reason: reason() },
             SubmitEvent::GivenUp { label: label(2), reason: reason() },
             mined(false),
-            SubmitEvent::Final { label: label(2), transaction, block, succeeded: true },
         ];
         let open = open.map(|event| (event, true));
         for (event, expected) in open.into_iter().chain(over.map(|event| (event, false))) {
@@ -410,5 +512,58 @@ mod tests {
         let mut under_way = UnderWay::default();
         under_way.note(&SubmitEvent::Undone { label: label(2), transaction });
         assert!(under_way.has(&label(2).purpose), "it is sent again");
+    }
+
+    fn settled(id: B256) -> Change {
+        Change::Settled {
+            id,
+            epoch: 3,
+            performer: U256::ZERO,
+            result: B256::ZERO,
+            approved: true,
+            rewarded: true,
+            transaction: B256::repeat_byte(1),
+            block: 9,
+            finality: Finality::Recent,
+        }
+    }
+
+    /// A node answered with receipts of a chain that had no such contract, and each of them was a reason to pay again.
+    #[test]
+    fn a_mined_settlement_without_its_log_is_not_paid_twice() {
+        let id = B256::repeat_byte(2);
+        let (purpose, transaction, block) = (Purpose::Settle(id), B256::repeat_byte(1), 9);
+        let label = Sending { purpose, estimate: None };
+        let is_final = SubmitEvent::Final { label, transaction, block, succeeded: true };
+        let begun = || {
+            let mut under_way = UnderWay::default();
+            under_way.begin(purpose);
+            under_way
+        };
+
+        let mut under_way = begun();
+        under_way.note(&is_final);
+        assert_eq!(under_way.unconfirmed(block - 1), None, "its block was not read yet");
+        let why = under_way.unconfirmed(block).expect("it is a problem");
+        assert!(why.contains("no log says so") && under_way.has(&purpose), "{why}");
+        under_way.change(&Change::Epoch(4));
+        assert!(!under_way.has(&purpose), "it may be tried once in each epoch");
+
+        // The log comes after the receipt, or before it, or is undone and comes again.
+        let mut late = begun();
+        late.note(&is_final);
+        late.change(&settled(id));
+        assert!(!late.has(&purpose));
+        for changes in [vec![settled(id)], vec![settled(id), Change::Unsettled { id }, settled(id)]] {
+            let mut early = begun();
+            changes.iter().for_each(|change| early.change(change));
+            assert!(early.has(&purpose), "it is not final");
+            early.note(&is_final);
+            assert!(!early.has(&purpose), "{changes:?}");
+        }
+        let mut undone = begun();
+        [settled(id), Change::Unsettled { id }].iter().for_each(|change| undone.change(change));
+        undone.note(&is_final);
+        assert!(undone.has(&purpose) && undone.unconfirmed(block).is_some());
     }
 }

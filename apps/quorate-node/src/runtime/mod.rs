@@ -229,8 +229,8 @@ struct Runtime {
     rewards: Option<Rewards>,
     /// The operator's stake.
     stake: U256,
-    /// Whether the pool could pay for no task when it was read last.
-    pool_is_empty: bool,
+    /// What had too little when it was read last: the pool for a task, the payer for a settlement.
+    lacking: BTreeSet<Component>,
     /// The peers that have joined, and those that are banned: until when, in the node's own milliseconds.
     peers: BTreeMap<PeerSource, (PeerId, Address)>,
     bans: VecDeque<BanRow>,
@@ -314,7 +314,7 @@ impl Runtime {
             clock: Clock::begin(now()),
             stop,
             stake: U256::ZERO,
-            pool_is_empty: false,
+            lacking: BTreeSet::new(),
             peers: BTreeMap::new(),
             bans: VecDeque::new(),
             snapshots: BTreeMap::new(),
@@ -656,10 +656,7 @@ impl Runtime {
 
     async fn news(&mut self, news: ChainNews) {
         match news {
-            ChainNews::Changes(changes) => {
-                self.parts.board.problem(Component::Chain, None);
-                self.changes(changes).await;
-            }
+            ChainNews::Changes(changes) => self.changes(changes).await,
             ChainNews::Behind(why) => {
                 tracing::warn!("{why}");
                 self.parts.board.problem(Component::Chain, Some(why));
@@ -674,14 +671,9 @@ impl Runtime {
             }
             ChainNews::Pool { free } => {
                 let problem = self.parts.pay.problem_of_pool(free);
-                match &problem {
-                    Some(why) if !self.pool_is_empty => tracing::warn!("{why}"),
-                    None if self.pool_is_empty => tracing::info!("the pool of rewards has tokens again"),
-                    _ => {}
-                }
-                self.pool_is_empty = problem.is_some();
-                self.parts.board.problem(Component::Pool, problem);
+                self.lacks(Component::Pool, problem, "the pool of rewards has tokens again");
             }
+            ChainNews::Payer(problem) => self.lacks(Component::Payer, problem, "the payer has money again"),
             ChainNews::Stake { stake } => {
                 self.stake = stake;
                 self.show_rewards();
@@ -690,6 +682,16 @@ impl Runtime {
                 tracing::info!("the epoch was not begun by this node: {why}");
             }
         }
+    }
+
+    /// Shows what has too little, and logs it when it begins and when it ends.
+    fn lacks(&mut self, component: Component, problem: Option<String>, again: &str) {
+        match &problem {
+            Some(why) if self.lacking.insert(component) => tracing::warn!("{why}"),
+            None if self.lacking.remove(&component) => tracing::info!("{again}"),
+            _ => {}
+        }
+        self.parts.board.problem(component, problem);
     }
 
     /// Logs that stake was lost: of this node's operator always, of others when it happens.

@@ -84,6 +84,30 @@ fn runtime(folder: &TempDir, signer: SignerClient) -> Runtime {
     Runtime::new(parts, stop, 0, Saved::default(), KeptTasks::default())
 }
 
+/// Its settlements are refused one by one, and nothing else would say why.
+#[tokio::test]
+async fn a_payer_without_money_is_a_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let gwei = U256::from(1_000_000_000);
+    let of = |balance| chain::problem_of_payer(Address::repeat_byte(9), balance, U256::from(20) * gwei);
+    let enough = U256::from(6_000_000) * gwei;
+    assert_eq!(of(enough), None);
+    let poor = of(enough - U256::ONE).expect("it is too little");
+    let problems = |runtime: &Runtime| {
+        let view = runtime.parts.board.view(now());
+        view.problems.into_iter().map(|row| (row.component.to_owned(), row.problem)).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        runtime.news(ChainNews::Payer(Some(poor.clone()))).await;
+        assert_eq!(problems(&runtime), [("payer".to_owned(), poor.clone())]);
+    }
+    let reasons = runtime.parts.board.readiness(now()).unwrap_err();
+    assert!(reasons.contains(&format!("payer: {poor}")), "{reasons:?}");
+    runtime.news(ChainNews::Payer(None)).await;
+    assert!(problems(&runtime).is_empty());
+}
+
 /// The machine asks for a signature again and again, and a client's requests wait for each other.
 #[tokio::test]
 async fn a_signer_that_hangs_has_one_request_of_each_candidate() {

@@ -145,7 +145,7 @@ impl Identity {
 
     fn load(path: &Path) -> Result<Self, IdentityError> {
         let content = || IdentityError::Content { path: path.to_owned() };
-        let bytes = file::read_secret(path, MOST).map_err(|error| match error {
+        let bytes = file::read_own_secret(path, MOST).map_err(|error| match error {
             FileError::TooLarge { .. } => content(),
             FileError::Writers { .. } | FileError::Readers { .. } => IdentityError::Others(error),
             error => IdentityError::File(error),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::alloy_primitives::Address;
 use quorate_network::roles::Roles;
-use quorate_node::board::{ChainReport, Component, Expectations, NodeBoard};
+use quorate_node::board::{ChainReport, Component, Expectations, NodeBoard, old_head};
 
 use crate::rig::{EPOCH, chain, empty, identify, peer, ready};
 
@@ -54,6 +54,22 @@ fn each_thing_that_is_missing_is_a_reason() {
         assert_eq!(reasons(&board), [reason]);
         assert_eq!(board.view(NOW).reasons, [reason]);
     }
+}
+
+/// The chain's node answers, and its chain stands still.
+#[test]
+fn an_old_head_is_a_reason() {
+    let second = NOW / 1_000;
+    for (epoch_length, most) in [(1, 60), (120, 60), (240, 120), (600, 300), (86_400, 300)] {
+        let of = |age: u64| {
+            let (board, time) = (ready(), second - age);
+            board.chain(ChainReport { time, behind: old_head(time, epoch_length, NOW), ..chain(EPOCH) }, NOW);
+            reasons(&board)
+        };
+        assert_eq!(of(most), [""; 0], "an epoch of {epoch_length} s");
+        assert_eq!(of(most + 1), [format!("the chain is behind: its newest block is {} s old", most + 1)]);
+    }
+    assert_eq!(old_head(second + 9, 1, NOW), None, "the chain's clock is ahead");
 }
 
 #[test]

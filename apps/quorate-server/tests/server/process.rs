@@ -288,8 +288,8 @@ fn a_socket_file_that_exists() {
     drop(UnixListener::bind(at("dead")).unwrap());
     fs::write(at("file"), "precious").unwrap();
     for (flag, name, code, expected) in [
-        ("--socket", "live", 3, "another program listens"),
-        ("--admin-socket", "live", 3, "another program listens"),
+        ("--socket", "live", 1, "another program listens"),
+        ("--admin-socket", "live", 1, "another program listens"),
         ("--socket", "file", 2, "a file that is not a socket"),
         ("--socket", "none/socket", 3, "none/socket"),
     ] {
@@ -298,11 +298,23 @@ fn a_socket_file_that_exists() {
     assert_eq!(fs::read_to_string(at("file")).unwrap(), "precious");
     assert!(Path::new(&at("live")).exists());
     let mut server = Listening::start(&["--socket", &at("dead")]);
-    // Two servers on one socket.
-    program().args(["--listen", "", "--socket", &at("dead")]).ran().exits(3);
     server.run.signal(Signal::TERM);
     assert_eq!(server.run.ended(), 0);
     assert!(!Path::new(&at("dead")).exists());
+}
+
+/// A service manager starts it again: the other one may end.
+#[test]
+fn a_second_server_on_one_folder_or_socket_ends_with_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| path(folder.path(), name);
+    let _first = Listening::start(&["--socket", &at("socket"), "--known", &at("known")]);
+    for (flag, name, expected) in [
+        ("--socket", "socket", "another program listens on this socket"),
+        ("--known", "known", "another process has this store open"),
+    ] {
+        program().args(["--listen", "127.0.0.1:0", flag, &at(name)]).ran().exits(1).says(expected);
+    }
 }
 
 #[test]

@@ -1,11 +1,6 @@
 //! A settlement on its chain: read block by block, taken back when the chain is reorganised, compared with the contract.
 
-use std::{
-    collections::VecDeque,
-    path::Path,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, path::Path, sync::Arc};
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256},
@@ -27,6 +22,7 @@ use super::{
     settings::SettlementSettings,
 };
 use crate::{
+    lag::Lag,
     log_window::LogWindow,
     rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
     task_network::Confirmations,
@@ -89,7 +85,7 @@ pub(super) struct Chain {
     /// The newest block of the chain, as it was seen last.
     newest: Option<RpcBlock>,
     /// Since when the node answers with a chain that is shorter than it was.
-    shorter: Option<Instant>,
+    shorter: Lag,
     /// What the user should know, since it was asked for.
     pub(super) notes: Vec<String>,
     metrics: Arc<SettlementMetrics>,
@@ -101,10 +97,6 @@ const CHECKPOINTS: usize = 64;
 
 /// How often blocks are read again whose logs do not lead to the contract's state.
 const READ_AGAIN: u32 = 3;
-
-/// How long a chain that is shorter than it was is taken for the answer of a node that lags: several nodes behind one URL answer like
-/// that.
-const LAGS: Duration = Duration::from_secs(30);
 
 impl Chain {
     /// Asks the node for the chain's id and the contract for what is fixed in it.
@@ -154,7 +146,7 @@ impl Chain {
             uncounted: Vec::new(),
             weighed: None,
             newest: None,
-            shorter: None,
+            shorter: Lag::default(),
             notes,
             metrics,
             options,
@@ -206,17 +198,17 @@ impl Chain {
             self.metrics.head(newest.number, newest.timestamp);
             let before = self.newest.map(|before| before.number).max(self.block());
             if let Some(before) = before.filter(|before| newest.number < *before) {
-                if self.shorter.is_none() {
+                if !self.shorter.is_known() {
                     self.notes.push(format!(
                         "the node answers with block {} after block {before}: it lags, or several nodes answer by turns",
                         newest.number
                     ));
                 }
-                if self.shorter.get_or_insert_with(Instant::now).elapsed() < LAGS {
+                if self.shorter.may_pass() {
                     return Ok(Target::Unclear);
                 }
             }
-            self.shorter = None;
+            self.shorter.end();
             self.newest = Some(newest);
         }
         let target = match newest {

@@ -50,6 +50,8 @@ pub(super) struct Driver<L> {
     /// That the node asked last for a higher tip than is allowed, in words. It is logged once, and said with each refusal.
     tip_cut: Option<String>,
     seen: Seen,
+    /// The newest block, and those of the accounts called in it that have code.
+    contracts: (B256, BTreeSet<Address>),
 }
 
 /// Blocks with transactions, which were of the chain when this block was the newest. A block names the one before it: while the newest one
@@ -117,6 +119,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             fails: false,
             tip_cut: None,
             seen: Seen::default(),
+            contracts: (B256::ZERO, BTreeSet::new()),
         })
     }
 
@@ -163,6 +166,9 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         // Before the node is asked: no call is given up for the time that its answers take.
         let now = self.now();
         let newest = self.rpc.newest().await?;
+        if self.contracts.0 != newest.hash {
+            self.contracts = (newest.hash, BTreeSet::new());
+        }
         let sight = self.sight(&newest).await?;
         for event in self.machine.observe(&sight, now) {
             self.tell(event).await?;
@@ -270,7 +276,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     /// Lets the node call the contract in the newest block's state. Returns the limit of the gas.
-    async fn simulate(&self, call: &Call<L>) -> Result<u64, Unsent> {
+    async fn simulate(&mut self, call: &Call<L>) -> Result<u64, Unsent> {
+        self.refuse_without_code(call).await?;
         let request = self.request(call);
         let simulated = match call.gas_limit {
             Some(limit) => request.clone().with_gas_limit(limit.min(MOST_GAS)),
@@ -282,6 +289,21 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         }
         let estimate = self.rpc.quantity("eth_estimateGas", json!([request, "latest"])).await?;
         gas_limit(estimate).map_err(|error| Unsent::Refused(error.to_string()))
+    }
+
+    /// A call of an account without code succeeds, does nothing, and is paid for. So is that of a contract which the chain has no more.
+    async fn refuse_without_code(&mut self, call: &Call<L>) -> Result<(), Unsent> {
+        if call.calldata.is_empty() || self.contracts.1.contains(&call.to) {
+            return Ok(());
+        }
+        if self.rpc.code(call.to).await?.is_empty() {
+            let (to, chain_id) = (call.to, self.chain_id);
+            return Err(Unsent::Refused(format!(
+                "there is no contract at {to} on chain {chain_id}; is the node of that chain?"
+            )));
+        }
+        self.contracts.1.insert(call.to);
+        Ok(())
     }
 
     fn request(&self, call: &Call<L>) -> TransactionRequest {
@@ -369,12 +391,15 @@ mod tests {
     struct Node {
         takes: Result<(), &'static str>,
         estimate: &'static str,
+        newest: u8,
+        /// Of each account.
+        code: &'static str,
         taken: u64,
         /// How often each method was asked.
         asked: BTreeMap<String, usize>,
     }
 
-    /// A driver at block 9 of a node that mines what it takes in block 5, and makes nothing final. Each round is the test's.
+    /// A driver of a node that mines what it takes in block 5, and makes nothing final. Each round is the test's.
     struct Rig {
         node: Arc<Mutex<Node>>,
         driver: Driver<u8>,
@@ -392,7 +417,7 @@ mod tests {
         Ok(match method {
             "eth_getTransactionCount" => json!(U64::from(node.taken)),
             "eth_getBlockByNumber" => match parameters[0].as_str() {
-                Some("latest") => block(9),
+                Some("latest") => block(node.newest),
                 Some("0x5") => block(5),
                 _ => Value::Null,
             },
@@ -402,6 +427,7 @@ mod tests {
                 "blockNumber": "0x5",
                 "blockHash": B256::repeat_byte(5)
             }),
+            "eth_getCode" => json!(node.code),
             "eth_call" => json!("0x"),
             "eth_estimateGas" => json!(node.estimate),
             // 25 gwei.
@@ -416,7 +442,8 @@ mod tests {
     }
 
     fn rig(takes: Result<(), &'static str>, estimate: &'static str) -> Rig {
-        let node = Arc::new(Mutex::new(Node { takes, estimate, taken: 0, asked: BTreeMap::new() }));
+        let node = Node { takes, estimate, newest: 9, code: "0x60", taken: 0, asked: BTreeMap::new() };
+        let node = Arc::new(Mutex::new(node));
         let answering = node.clone();
         let proxy = Proxy::alone(move |method, parameters| answer(&mut answering.lock().unwrap(), method, parameters));
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -434,7 +461,7 @@ mod tests {
             let call = Call {
                 label,
                 to: Address::repeat_byte(1),
-                calldata: Bytes::new(),
+                calldata: Bytes::from_static(&[1]),
                 value: U256::ZERO,
                 access_list: Vec::new(),
                 gas_limit: None,
@@ -512,6 +539,27 @@ mod tests {
         let [SubmitEvent::Refused { label: 1, reason }] = &told[..] else { panic!("{told:?}") };
         assert!(reason.starts_with("the call needs 16777217 gas"), "{reason}");
         assert_eq!(rig.asked("eth_sendRawTransaction"), 0);
+    }
+
+    /// The chain was begun anew, and its node has no contract there any more. A call would succeed, do nothing, and be paid.
+    #[test]
+    fn nothing_is_sent_to_an_address_without_code() {
+        let mut rig = rig(Ok(()), "0x5208");
+        [1, 2].into_iter().for_each(|label| rig.submit(label));
+        rig.round();
+        assert_eq!(["eth_sendRawTransaction", "eth_getCode"].map(|method| rig.asked(method)), [2, 1], "once a block");
+        {
+            let mut node = rig.node.lock().unwrap();
+            (node.newest, node.code) = (10, "0x");
+        }
+        rig.submit(3);
+        let (_, told) = rig.round();
+        let refused = told.iter().find_map(|event| match event {
+            SubmitEvent::Refused { label: 3, reason } => Some(reason),
+            _ => None,
+        });
+        assert!(refused.is_some_and(|reason| reason.starts_with("there is no contract at 0x0101")), "{told:?}");
+        assert_eq!(rig.asked("eth_sendRawTransaction"), 2);
     }
 
     /// Without finality they are not asked for one by one, in each round, before a call is sent.

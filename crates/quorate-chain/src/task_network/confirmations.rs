@@ -42,7 +42,7 @@ impl FromStr for Confirmations {
 
 /// The same in a file: a number or a text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number of blocks, or `finalized`")]
 enum ConfirmationsText {
     Blocks(u64),
     Text(String),
@@ -69,3 +69,20 @@ impl From<Confirmations> for ConfirmationsText {
 }
 
 const FINALIZED: &str = "finalized";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever wrote the file knows no type of ours.
+    #[test]
+    fn no_name_of_a_type_is_shown() {
+        for text in ["-1", "1.5", "true", "[1]", "\"final\"", "\"-1\""] {
+            let error = serde_json::from_str::<Confirmations>(text).unwrap_err().to_string();
+            assert!(error.starts_with("expected a number of blocks, or `finalized`"), "{text}: {error}");
+        }
+        for (text, expected) in [("7", Confirmations::Blocks(7)), ("\"finalized\"", Confirmations::Finalized)] {
+            assert_eq!(serde_json::from_str::<Confirmations>(text).unwrap(), expected);
+        }
+    }
+}

@@ -45,6 +45,17 @@ pub enum NetworkFollowError {
         /// The block.
         block: u64,
     },
+    /// The node's chain ends before what was read of it, for longer than a node may lag.
+    #[error(
+        "the chain's node is behind: its newest block is {newest}, and block {read} was read before; wait until it has read the chain, \
+         or ask another node"
+    )]
+    Behind {
+        /// The node's newest block.
+        newest: u64,
+        /// The last block that was read.
+        read: u64,
+    },
     /// The chain does not become final, and as many blocks as allowed wait for it.
     #[error("{0} blocks with changes are not final; ask another node, or follow with fewer confirmations")]
     NotFinal(usize),

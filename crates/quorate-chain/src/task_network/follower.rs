@@ -16,6 +16,7 @@ use quorate_evm::{
 
 use super::{confirmations::Confirmations, error::NetworkFollowError, terms::read_terms};
 use crate::{
+    lag::Lag,
     log_window::LogWindow,
     rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
 };
@@ -68,6 +69,10 @@ pub struct NetworkFollower {
     view: NetworkView,
     /// What was read since, and is told once it was compared.
     draft: Option<NetworkDraft>,
+    /// Since when the node's chain ends before what was read.
+    lag: Lag,
+    /// Whether the last call compared all that the node has.
+    is_current: bool,
 }
 
 /// What a step met.
@@ -84,12 +89,24 @@ impl NetworkFollower {
     /// [`NetworkFollowError`]: there is no contract, it is not a network, or the node does not answer.
     pub async fn open(rpc: Rpc, contract: Address, settings: FollowSettings) -> Result<Self, NetworkFollowError> {
         let view = NetworkView::new(read_terms(&rpc, contract).await?);
-        Ok(Self { rpc, settings, window: LogWindow::new(settings.blocks_per_request), view, draft: None })
+        let window = LogWindow::new(settings.blocks_per_request);
+        Ok(Self { rpc, settings, window, view, draft: None, lag: Lag::default(), is_current: false })
     }
 
     /// The network after the newest block that was told.
     pub fn view(&self) -> &NetworkView {
         &self.view
+    }
+
+    /// Whether the last [`poll`](Self::poll) read up to the node's newest block and compared the network after it.
+    pub fn is_current(&self) -> bool {
+        self.is_current
+    }
+
+    /// Whether the node's chain ended before what was read of it, the last time that it said where it ends. The view may be one of a
+    /// chain that the node has left.
+    pub fn is_behind(&self) -> bool {
+        self.lag.is_known()
     }
 
     /// The node that is asked.
@@ -101,13 +118,14 @@ impl NetworkFollower {
     /// first.
     ///
     /// The first call reads all logs from the first block on, and takes as long as that takes. The future may be
-    /// dropped: the next call goes on where it was. A node that is behind is waited for: nothing has changed then.
+    /// dropped: the next call goes on where it was. A node that is behind is waited for: nothing has changed then, and after half a
+    /// minute that is an error.
     ///
     /// # Errors
     /// [`NetworkFollowError`]. Nothing has changed then, and a further call may succeed.
     pub async fn poll(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
         let answer = self.advance().await;
-        if !matches!(answer, Ok(_) | Err(NetworkFollowError::Rpc(_))) {
+        if !matches!(answer, Ok(_) | Err(NetworkFollowError::Rpc(_) | NetworkFollowError::Behind { .. })) {
             // What was read is wrong.
             self.draft = None;
         }
@@ -121,21 +139,29 @@ impl NetworkFollower {
     }
 
     async fn advance(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
+        self.is_current = false;
         let newest = self.rpc.newest().await?;
         let last_final = self.settings.confirmations.last_final(&self.rpc, &newest).await?;
-        if let Some(block) = self.draft.as_ref().and_then(NetworkDraft::newest) {
-            if block.0 > newest.number {
-                // The node is behind what was read.
-                return Ok(Vec::new());
+        if let Some(draft) = &self.draft
+            && let Some(last) = draft.newest()
+        {
+            if self.is_ahead(draft, &newest).await? {
+                return self.wait(last, &newest);
             }
-            if !self.is_in_chain(block, &newest).await? {
+            if !self.is_in_chain(last, &newest).await? {
                 self.draft = None;
             }
         }
         if self.draft.is_none() {
-            let Some(draft) = self.back_to_chain(&newest).await? else { return Ok(Vec::new()) };
-            self.draft = Some(draft);
+            let told = self.view.draft();
+            if let Some(last) = told.newest()
+                && self.is_ahead(&told, &newest).await?
+            {
+                return self.wait(last, &newest);
+            }
+            self.draft = Some(self.back_to_chain(told, &newest).await?);
         }
+        self.lag.end();
         loop {
             let read = self.draft.as_ref().and_then(NetworkDraft::newest);
             let from = read.map_or(self.settings.from_block, |block| block.0 + 1);
@@ -157,7 +183,29 @@ impl NetworkFollower {
         draft.compare_bases(&expected, &found);
         let (view, changes) = draft.finish(id(&newest), newest.timestamp, last_final);
         self.view = view;
+        self.is_current = true;
         Ok(changes)
+    }
+
+    /// Nothing is new, for as long as a node may lag.
+    fn wait(&mut self, (read, _): BlockId, newest: &RpcBlock) -> Result<Vec<Change>, NetworkFollowError> {
+        if self.lag.may_pass() {
+            Ok(Vec::new())
+        } else {
+            Err(NetworkFollowError::Behind { newest: newest.number, read })
+        }
+    }
+
+    /// Whether what was read goes on where the node's chain ends. Nodes behind one URL may differ by some blocks: only a block that
+    /// contradicts one of ours is a reorganisation.
+    async fn is_ahead(&self, draft: &NetworkDraft, newest: &RpcBlock) -> Result<bool, NetworkFollowError> {
+        if draft.newest().is_none_or(|last| last.0 <= newest.number) {
+            return Ok(false);
+        }
+        match draft.newest_up_to(newest.number) {
+            Some(known) => self.is_in_chain(known, newest).await,
+            None => Ok(true),
+        }
     }
 
     /// Whether a block is one of the chain that ends with this one.
@@ -174,26 +222,19 @@ impl NetworkFollower {
         Ok(self.rpc.block_at(number).await?.is_some_and(|block| block.hash == hash))
     }
 
-    /// What was told, without the blocks that are not the chain's any more. `None` if the node is behind.
-    async fn back_to_chain(&self, newest: &RpcBlock) -> Result<Option<NetworkDraft>, NetworkFollowError> {
-        let mut draft = self.view.draft();
-        let Some(last) = draft.newest() else { return Ok(Some(draft)) };
-        if last.0 > newest.number {
-            // Nodes behind one URL may differ by some blocks. Only a block that contradicts one of ours is a
-            // reorganisation.
-            let known = draft.newest_up_to(newest.number);
-            let Some(known) = known else { return Ok(None) };
-            if self.is_in_chain(known, newest).await? {
-                return Ok(None);
-            }
-        }
+    /// What was told, without the blocks that are not the chain's any more.
+    async fn back_to_chain(
+        &self,
+        mut draft: NetworkDraft,
+        newest: &RpcBlock,
+    ) -> Result<NetworkDraft, NetworkFollowError> {
         while let Some(last) = draft.newest() {
             if self.is_in_chain(last, newest).await? {
                 break;
             }
             draft.undo().ok_or(NetworkFollowError::FinalBlockUndone { block: last.0 })?;
         }
-        Ok(Some(draft))
+        Ok(draft)
     }
 
     /// Reads the next blocks into the draft.
@@ -364,7 +405,10 @@ fn placed(log: Log) -> Option<PlacedLog> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{
+        sync::{Arc, Mutex},
+        time::Duration,
+    };
 
     use alloy::primitives::{U64, keccak256};
     use quorate_evm::{KeyGroup, task_network::ContractTerms};
@@ -406,18 +450,28 @@ mod tests {
         }
     }
 
-    fn block(number: u64) -> Value {
-        let hash = |number: u64| keccak256(number.to_be_bytes());
-        let (at, parent) = (hash(number), hash(number.wrapping_sub(1)));
+    fn hash(chain: u8, number: u64) -> B256 {
+        keccak256([&[chain][..], &number.to_be_bytes()].concat())
+    }
+
+    fn block(chain: u8, number: u64) -> Value {
+        let (at, parent) = (hash(chain, number), hash(chain, number.wrapping_sub(1)));
         json!({ "number": U64::from(number), "hash": at, "parentHash": parent, "timestamp": "0x1" })
     }
 
     /// A node without logs, of a chain up to a block. Whatever its contracts are asked is refused.
     fn without_logs(newest: u64) -> Proxy {
+        changing(&Arc::new(Mutex::new((0, newest))))
+    }
+
+    /// The same; the test may change which chain it is of, and the number of its newest block.
+    fn changing(chain: &Arc<Mutex<(u8, u64)>>) -> Proxy {
+        let chain = Arc::clone(chain);
         Proxy::alone(move |method, parameters| match method {
             "eth_getBlockByNumber" => {
+                let (chain, newest) = *chain.lock().unwrap();
                 let number = serde_json::from_value::<U64>(parameters[0].clone());
-                Ok(block(number.map_or(newest, |number| number.to())))
+                Ok(block(chain, number.map_or(newest, |number| number.to())))
             }
             "eth_getLogs" => Ok(json!([])),
             _ => Err("no".to_owned()),
@@ -428,7 +482,7 @@ mod tests {
         let settings = FollowSettings { confirmations: Confirmations::Blocks(0), ..FollowSettings::default() };
         let window = LogWindow::new(settings.blocks_per_request);
         let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(terms()));
-        NetworkFollower { rpc, settings, window, view, draft: None }
+        NetworkFollower { rpc, settings, window, view, draft: None, lag: Lag::default(), is_current: false }
     }
 
     const NEWEST: u64 = 1_999;
@@ -456,6 +510,58 @@ mod tests {
             assert_eq!(last(Confirmations::Blocks(2)).await, Some(7));
             assert_eq!(last(Confirmations::Blocks(10)).await, None);
         });
+    }
+
+    /// A follower of a chain of which nothing is final, which has read the blocks 50 and 60, and what makes the chain another one.
+    fn at_60(runtime: &runtime::Runtime) -> (NetworkFollower, Arc<Mutex<(u8, u64)>>, Proxy) {
+        let chain = Arc::new(Mutex::new((0, 50)));
+        let node = changing(&chain);
+        let mut follower = follower(&node);
+        follower.settings.confirmations = Confirmations::Blocks(100);
+        for newest in [50, 60] {
+            *chain.lock().unwrap() = (0, newest);
+            // Whatever the contract is asked after the logs is refused.
+            let _ = runtime.block_on(follower.poll());
+        }
+        assert_eq!(read(&follower), Some((60, hash(0, 60))));
+        (follower, chain, node)
+    }
+
+    fn read(follower: &NetworkFollower) -> Option<BlockId> {
+        follower.draft.as_ref().and_then(NetworkDraft::newest)
+    }
+
+    /// A chain that was begun anew, or rolled back, may stay shorter than it was for a long time.
+    #[test]
+    fn a_shorter_chain_with_other_blocks_is_a_reorganisation() {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (mut follower, chain, _node) = at_60(&runtime);
+        *chain.lock().unwrap() = (0, 55);
+        assert_eq!(runtime.block_on(follower.poll()).unwrap(), []);
+        assert_eq!(
+            read(&follower),
+            Some((60, hash(0, 60))),
+            "a node that lags says nothing of the blocks after its own"
+        );
+        *chain.lock().unwrap() = (1, 55);
+        let _ = runtime.block_on(follower.poll());
+        assert_eq!(read(&follower), Some((55, hash(1, 55))));
+    }
+
+    #[test]
+    fn a_node_that_stays_behind_is_an_error() {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (mut follower, chain, _node) = at_60(&runtime);
+        *chain.lock().unwrap() = (0, 55);
+        assert_eq!(runtime.block_on(follower.poll()).unwrap(), []);
+        assert!(follower.is_behind() && !follower.is_current());
+        follower.lag = Lag::of(Duration::ZERO);
+        let error = runtime.block_on(follower.poll()).unwrap_err();
+        assert!(matches!(error, NetworkFollowError::Behind { newest: 55, read: 60 }), "{error}");
+        assert_eq!(read(&follower), Some((60, hash(0, 60))), "what was read is as it was");
+        *chain.lock().unwrap() = (0, 61);
+        let _ = runtime.block_on(follower.poll());
+        assert!(!follower.is_behind() && read(&follower) == Some((61, hash(0, 61))));
     }
 
     /// A node hangs if it is asked for the logs of more than 600 blocks. A caller that drops the call in time reads all logs all the same.

@@ -69,7 +69,8 @@ pub(super) struct SavedVerdict {
 /// Bytes are not a saved state of this version.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the saved state of the node does not decode ({0}); restore it from a copy, or start without it on a signer that is intact"
+    "the saved state of the node does not decode ({0}); remove it, and restore no copy: an old one is worse than none. The node then \
+     forgets what it did in open tasks, and evidence of conflicts; the signer, if its record is whole, still refuses conflicts"
 )]
 pub struct SavedError(#[source] postcard::Error);
 
