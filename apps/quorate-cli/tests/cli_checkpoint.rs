@@ -274,7 +274,7 @@ fn input_that_cannot_be_read() {
     fails(2, "sets", &format!("{{\"first\":{}", "[".repeat(100_000)), "expected sets of signers");
     let checkpoint = room.read("checkpoint.json");
     fails(2, "sign", &checkpoint.replacen("\"version\":1", "\"version\":9", 1), "found version 9, expected 1");
-    fails(2, "sign", &checkpoint.replacen("0xb2", "0x", 1), "64 digits");
+    fails(2, "sign", &checkpoint.replacen("0xb2", "0x", 1), "expected 64");
     fails(2, "sign", "{\"document\":{}}", "a checkpoint with its signatures");
     fails(2, "show", &sets.replacen("\"epoch\"", "\"epochs\"", 1), "expected sets of signers");
     fails(2, "show", "{}", "expected a checkpoint");

@@ -320,11 +320,11 @@ async fn an_operator_comes_and_goes() {
         assert!(code == 2 && said.contains(expected), "{name}: {code}: {said}");
         path
     };
-    let identity = refused("identity", 0o640, "others can read it");
+    let identity = refused("identity", 0o640, "other users can read it");
     fs::set_permissions(identity, fs::Permissions::from_mode(0o600)).unwrap();
     let secret = "a".repeat(64);
     for (name, content, mode, expected) in [
-        ("token", secret.as_str(), 0o640, "other users can read the file"),
+        ("token", secret.as_str(), 0o640, "other users can read it"),
         ("token", "short", 0o600, "visible ASCII characters"),
         ("state", "x\n", 0o600, "/state: "),
         ("tasks.json", "[", 0o600, "this is not a list of tasks"),

@@ -44,7 +44,7 @@ pub(crate) fn known_object<'a, T: Deserialize<'a>>(text: &'a str, harmless: &[&s
     match unknown {
         None => Ok(value),
         Some(path) => Err(ObjectError::Unfit(format!(
-            "found the field {:?}, which is not known and would not be checked; write it under the name that the specification gives \
+            "found the field \"{}\", which is not known and would not be checked; write it under the name that the specification gives \
              it, or leave it out",
             shown(&path)
         ))),

@@ -11,16 +11,13 @@ use std::{
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
-use quorate_host::{
-    exit::{Exit, Failure, Result, note, output},
-    runtime::ProgramRuntime,
-};
+use quorate_host::exit::{Exit, Failure, Result, note, output};
 use quorate_lab::network::{
     LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings,
 };
 use serde_json::Value;
 use tokio::{
-    runtime::Builder,
+    runtime::Runtime,
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
@@ -72,8 +69,8 @@ const PATIENCE: Duration = Duration::from_secs(45);
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let settings = self.settings()?;
-        let runtime = ProgramRuntime::new(&mut Builder::new_multi_thread()).map_err(Failure::internal)?;
-        runtime.block_on(async {
+        // Its drop waits for a chain that still starts, so that nothing is left of it.
+        Runtime::new().map_err(Failure::internal)?.block_on(async {
             let begun = Instant::now();
             // Before the first process starts, so that a signal leaves none behind.
             let listen = |kind| signal(kind).map_err(Failure::internal);

@@ -52,8 +52,9 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     let ended = send(&folder, &world).env("QUORATE_CHAIN_KEY", "5ec7e7").ran().exits(2);
     let ended = ended.says("QUORATE_CHAIN_KEY is not a key");
     assert!(!ended.err.contains("5ec7e7"));
-    send(&folder, &world).args(["--max-fee", "0"]).ran().exits(1).says("more than --max-fee 0");
-    send(&folder, &world).env("QUORATE_CHAIN_MAX_FEE", "0").ran().exits(1).says("more than --max-fee 0");
+    // The tip alone is 1 gwei.
+    send(&folder, &world).args(["--max-fee", "1"]).ran().exits(1).says("more than --max-fee 1");
+    send(&folder, &world).env("QUORATE_CHAIN_MAX_FEE", "1").ran().exits(1).says("more than --max-fee 1");
     let changed = |name: &str, value: Value| {
         let mut changed = json.clone();
         changed[name] = value;

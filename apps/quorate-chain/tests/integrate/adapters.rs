@@ -111,7 +111,7 @@ impl World {
         self.node.pass(86_400);
         // An epoch that is due and cannot begin is a failure for the timer, unlike one that is not due.
         let block = self.node.block();
-        self.bash(&format!("{} --max-fee 0\n", weigh.trim_end())).ends(3).says(&["more than --max-fee 0"]);
+        self.bash(&format!("{} --max-fee 1\n", weigh.trim_end())).ends(3).says(&["more than --max-fee 1"]);
         assert_eq!(self.node.block(), block);
         self.bash(&format!("{weigh}{follow}")).ends(0);
         assert_eq!((self.network().epoch, self.network().nonce), (2, 1));

@@ -234,7 +234,7 @@ fn only_a_bootstrap_of_the_trusted_root_is_believed() {
     let ran = verify(&[&["--json", "--trusted-root", &other][..], &files].concat()).exits(2);
     let ran = ran.says("is not believed").says("trusted_root: expected").says(&other).says(&root);
     assert_eq!((&ran.object()["committees_refused"], &ran.object()["valid"]), (&Value::from(1), &Value::from(0)));
-    verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 1 bytes");
+    verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 2 hexadecimal digits, expected 64");
 }
 
 #[test]

@@ -605,7 +605,7 @@ fn wrong_sets_are_refused_at_the_start() {
         (changed(0, &broken), 2, "treshold"),
         (changed(0, ""), 2, "checkpoint.sets: found \"\""),
         (changed(1, &hex([9; 32])), 2, "expected the pinned one, 0x0909"),
-        (changed(1, "0x12"), 2, "checkpoint.pin: found 1 bytes"),
+        (changed(1, "0x12"), 2, "checkpoint.pin: found 2 hexadecimal digits, expected 64"),
         (changed(2, "c1"), 2, "checkpoint.chain_id"),
         (changed(3, "/proc/none"), 3, "checkpoint.folder: /proc/none"),
     ] {
@@ -631,7 +631,7 @@ fn fewer_than_three_nodes_and_other_bad_command_lines() {
     let nodes = ["--node", &a, "--node", &b, "--node", "http://127.0.0.1:3"];
     for (more, code, expected) in [
         (vec!["--headers", &headers, "--depth", "20"], 1, "Verify the signatures in all blocks."),
-        (vec!["--headers", &wrong, "--depth", "20"], 2, "wrong: line 1: the hash: found 1 bytes"),
+        (vec!["--headers", &wrong, "--depth", "20"], 2, "wrong: line 1: the hash: found 2 hexadecimal digits, expected 64"),
         (vec!["--headers", "/none", "--depth", "20"], 3, "--headers /none"),
         (vec!["--headers", &headers], 2, "--depth"),
         (vec!["--headers", &headers, "--depth", "20", "--node", "https://a.example"], 2, "there is no TLS"),

@@ -196,8 +196,8 @@ impl<L: Clone> Machine<L> {
         let fees = Fees::first(prices, most)?;
         let Waiting { call, since } = self.waiting.pop_front()?;
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
-        // A node that lags counts fewer than are known to be used.
-        let nonce = self.nonce.max(self.used).max(after);
+        // Not above what is known to be used: if a final block is undone after all, only the node's count leads out of the gap.
+        let nonce = self.nonce.max(after);
         let sent = Vec::new();
         let flight = Flight {
             call: Some(call.clone()),
