@@ -469,7 +469,10 @@ pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileErr
 /// Opens a file that the program keeps for itself. A pipe in its place is refused, and keeps nobody waiting for its other end.
 fn open_regular(options: &mut OpenOptions, path: &Path) -> Result<File, FileError> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
     let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
     let file = options.open(path).map_err(fail("open"))?;
     if file.metadata().map_err(fail("read"))?.is_file() {
