@@ -231,5 +231,7 @@ fn exits_are_verified_with_the_key_and_the_network_of_the_caller() {
     verify_input(&["--network", "mainnet", "--validators", &answer], &two).exits(0);
     let clash = ["--network", "mainnet", "--validators", &answer, "--public-key", &format!("5={key_2}")];
     verify_input(&clash, &two).exits(2).says("found two keys of validator 5");
-    verify_input(&["--network", "mainnet", "--public-key", "5=00"], &two).exits(2).says("found 2 hexadecimal digits, expected 96");
+    verify_input(&["--network", "mainnet", "--public-key", "5=00"], &two)
+        .exits(2)
+        .says("found 2 hexadecimal digits, expected 96");
 }

@@ -631,7 +631,11 @@ fn fewer_than_three_nodes_and_other_bad_command_lines() {
     let nodes = ["--node", &a, "--node", &b, "--node", "http://127.0.0.1:3"];
     for (more, code, expected) in [
         (vec!["--headers", &headers, "--depth", "20"], 1, "Verify the signatures in all blocks."),
-        (vec!["--headers", &wrong, "--depth", "20"], 2, "wrong: line 1: the hash: found 2 hexadecimal digits, expected 64"),
+        (
+            vec!["--headers", &wrong, "--depth", "20"],
+            2,
+            "wrong: line 1: the hash: found 2 hexadecimal digits, expected 64",
+        ),
         (vec!["--headers", "/none", "--depth", "20"], 3, "--headers /none"),
         (vec!["--headers", &headers], 2, "--depth"),
         (vec!["--headers", &headers, "--depth", "20", "--node", "https://a.example"], 2, "there is no TLS"),
