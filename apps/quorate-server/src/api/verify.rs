@@ -39,7 +39,7 @@ use crate::{
         ("class" = Option<String>, Query, description = "`block`, `duty` or `gossip` (the default)"),
         ("deadline_ms" = Option<u64>, Query, description = "After this time a verdict is of no use"),
     ),
-    request_body(description = "One claim or an array of claims; one claim a line; or a table of claims", content(
+    request_body(description = "A claim, an array of claims, or several of them in a row; one claim a line; or a table of claims", content(
         (super::schema::Claims = "application/json"),
         (String = "application/x-ndjson"),
         (Vec<u8> = "application/vnd.apache.arrow.stream"),
@@ -120,7 +120,7 @@ pub(super) fn in_pieces(whole: Bytes, content_type: &'static str, held: impl Sen
 /// What a body holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// One claim, or an array.
+    /// Claims, and arrays of claims.
     Json,
     /// One claim a row.
     Arrow,
