@@ -425,8 +425,12 @@ mod tests {
         for (body, expected) in [
             ("", "the body holds no claims"),
             ("[]", "the body holds no claims"),
-            ("{", "ends in the middle, at line 1"),
-            ("hello", "line 1"),
+            ("{", "the JSON document ends in the middle, at line 1"),
+            (
+                "hello",
+                "expected a claim or an array of claims in JSON, but at line 1, column 1 it is not JSON: expected value",
+            ),
+            (&format!("{GOOD}\n x"), "at line 2, column 2 it is not JSON: expected value"),
             (&format!("[{GOOD},\n{GOOD},\n{GOOD}]"), "more than 2 claims"),
             (&format!("[{GOOD}, {{}}]"), "element [1]: \"public_key\" is missing"),
             (&GOOD.replace("03", "0g"), "signature"),

@@ -122,7 +122,10 @@ impl Clients {
             }
         }
         // Nobody could ask anything.
-        ensure!(!tokens.is_empty(), "{origin}: it names no client; add one, or leave clients.tokens empty");
+        ensure!(
+            !tokens.is_empty(),
+            "{origin}: it names no client; add one, or start the server without clients.tokens"
+        );
         Ok(Self { tokens: Some(tokens), by_certificate: false })
     }
 

@@ -452,7 +452,7 @@ impl Config {
     /// This configuration with what a reload takes of a new one.
     ///
     /// # Errors
-    /// The two together make no sense.
+    /// The two together make no sense, or there were clients and would be none.
     pub(crate) fn reloaded(&self, new: &Self) -> Result<Change, OptionsError> {
         let as_json = |config: &Self| {
             serde_json::to_value(config).map_err(|error| OptionsError::refused("configuration", error.to_string()))
@@ -476,6 +476,11 @@ impl Config {
         }
         let config: Self = serde_json::from_value(merged)
             .map_err(|error| OptionsError::refused("configuration", error.to_string()))?;
+        // A file that is empty or cut off reads like one without clients.
+        if self.has_clients() && !config.has_clients() {
+            let reason = "neither this nor tls.clients names clients any more; restart the server to answer everybody";
+            return Err(OptionsError::refused("clients.tokens", reason));
+        }
         config.check()?;
         Ok(Change { config, changed, waiting })
     }
@@ -492,6 +497,11 @@ impl Config {
         let config: Self = options::layered(file, PREFIX, environment, flags)?;
         config.check()?;
         Ok(config)
+    }
+
+    /// Whether it names clients, so that nobody else is answered.
+    fn has_clients(&self) -> bool {
+        !self.clients.tokens.is_empty() || !self.tls.clients.is_empty()
     }
 
     /// The suite of claims that name none.
@@ -563,14 +573,13 @@ impl Config {
 
     /// Refuses values that have the right type and make no sense.
     fn check(&self) -> Result<(), OptionsError> {
-        let Self { listen, verify, sources, known, checkpoint, limits, clients, tls, drain, log } = self;
+        let Self { listen, verify, sources, known, checkpoint, limits, clients: _, tls, drain, log } = self;
         let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
             Err(OptionsError::refused(field, format!("found {found:?}, expected {expected}")))
         };
-        let is_known = !clients.tokens.is_empty() || !tls.clients.is_empty();
         for (field, text, parsed, is_safe) in [
             ("listen.address", &listen.address, listen.tcp(), false),
-            ("listen.tls", &listen.tls, listen.tls_tcp(), is_known),
+            ("listen.tls", &listen.tls, listen.tls_tcp(), self.has_clients()),
             ("listen.metrics", &listen.metrics, listen.metrics_tcp(), false),
         ] {
             let Some(address) = parsed else {

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{Foreign, Format, PEEK_LIMIT};
+use crate::json;
 use crate::record::{Place, Record};
 
 /// The longest document that is read into memory: 256 MiB, about 3,000 light-client updates or 500,000 drand rounds.
@@ -138,7 +139,7 @@ impl Cursor {
             }
             Some(Err(error)) => Err(match error.classify() {
                 Category::Eof => self.truncated(text, error.line(), error.column()),
-                _ => self.not_json(text, error.line(), error.column(), &error.to_string()),
+                _ => self.not_json(text, error.line(), error.column(), &json::reason(&error)),
             }),
         }
     }
@@ -158,8 +159,8 @@ impl Cursor {
 
     fn not_json(&self, text: &str, line: usize, column: usize, reason: &str) -> InputError {
         let (line, column) = self.place(text, line, column);
-        let reason = reason.rsplit_once(" at line ").map_or(reason, |(reason, _)| reason);
-        InputError::NotJson { format: self.format, reason: format!("found {reason} at line {line} column {column}") }
+        let reason = format!("at line {line}, column {column} it is not JSON: {reason}");
+        InputError::NotJson { format: self.format, reason }
     }
 }
 
@@ -342,7 +343,7 @@ mod tests {
             assert!(matches!(texts(text), Err(InputError::NotJson { .. })), "{text}");
         }
         let named = texts("[1,\n  x]").unwrap_err().to_string();
-        assert!(named.contains("found expected value at line 2 column 3"), "{named}");
+        assert!(named.ends_with("but at line 2, column 3 it is not JSON: expected value"), "{named}");
         assert!(matches!(Elements::read(&b"{\xff}"[..], Format::Drand), Err(InputError::NotJson { .. })));
     }
 

@@ -45,7 +45,7 @@ pub enum InputError {
     },
 
     /// A document of a format that is read as a whole is longer than the limit.
-    #[error("the {format} document is longer than {} MiB, the limit; split it into several files", .limit >> 20)]
+    #[error("the {} document is longer than {} MiB, the limit; split it into several files", .format.of_document(), .limit >> 20)]
     TooLong {
         /// The format that was read.
         format: Format,
@@ -54,7 +54,10 @@ pub enum InputError {
     },
 
     /// A document stops in the middle.
-    #[error("the {format} document ends in the middle, at line {line}, column {column}; write or fetch it again")]
+    #[error(
+        "the {} document ends in the middle, at line {line}, column {column}; write or fetch it again",
+        .format.of_document()
+    )]
     Truncated {
         /// The format that was read.
         format: Format,
@@ -65,11 +68,11 @@ pub enum InputError {
     },
 
     /// A document is not JSON, or not UTF-8.
-    #[error("expected a {format} document in JSON, but {reason}")]
+    #[error("expected {} in JSON, but {reason}", .format.in_json())]
     NotJson {
         /// The format that was read.
         format: Format,
-        /// The parser's message, with line and column.
+        /// What is wrong with it, and where.
         reason: String,
     },
 

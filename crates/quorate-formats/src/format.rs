@@ -47,6 +47,16 @@ impl Format {
             Self::Exit => "exit",
         }
     }
+
+    /// What a document is called that is read as a whole: claims in JSON are no lines then.
+    pub(crate) fn of_document(self) -> &'static str {
+        if self == Self::Jsonl { "JSON" } else { self.name() }
+    }
+
+    /// What was expected of a document in JSON.
+    pub(crate) fn in_json(self) -> String {
+        if self == Self::Jsonl { "a claim or an array of claims".to_owned() } else { format!("a {self} document") }
+    }
 }
 
 impl fmt::Display for Format {

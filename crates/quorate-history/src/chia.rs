@@ -158,7 +158,9 @@ impl<R: BufRead> Values<R> {
                 place,
                 reason: "the file ends in the middle of it; fetch it again".to_owned(),
             }),
-            Some(Err(error)) => Err(ChiaError::NotJson { place, reason: format!("found {error} of the value") }),
+            Some(Err(error)) => {
+                Err(ChiaError::NotJson { place, reason: format!("the value is not JSON: {error} of it") })
+            }
         }
     }
 }

@@ -167,7 +167,7 @@ fn an_array_of_claims_is_read_and_a_truncated_one_reported() {
         .exits(2)
         .says("standard input, element [1]: found a number, expected a JSON object");
     assert_eq!(ran.valid(), [true, false]);
-    verify_input(&[], &array[..array.len() / 2]).exits(2).says("standard input: the jsonl document ends in the middle");
+    verify_input(&[], &array[..array.len() / 2]).exits(2).says("standard input: the JSON document ends in the middle");
 }
 
 /// A pipe that is named as a file, as the shell's `<(…)` does it: its first bytes are gone once they are looked at.

@@ -5,7 +5,11 @@ use utoipa::OpenApi;
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "quorate-server", description = "Verifies BLS signatures in batches, and says which one is false."),
+    info(
+        title = "quorate-server",
+        description = "Verifies BLS signatures in batches, and says which one is false. A path that does not exist is answered with 404 \
+                       (`not-found`), and another method than those of a path with 405 (`method`)."
+    ),
     paths(
         super::verify::verify,
         super::checkpoint::serve,

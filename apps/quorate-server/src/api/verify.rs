@@ -39,7 +39,7 @@ use crate::{
         ("class" = Option<String>, Query, description = "`block`, `duty` or `gossip` (the default)"),
         ("deadline_ms" = Option<u64>, Query, description = "After this time a verdict is of no use"),
     ),
-    request_body(description = "One claim or an array of claims; one claim a line; or a table of claims", content(
+    request_body(description = "A claim, an array of claims, or several of them in a row; one claim a line; or a table of claims", content(
         (super::schema::Claims = "application/json"),
         (String = "application/x-ndjson"),
         (Vec<u8> = "application/vnd.apache.arrow.stream"),
@@ -49,7 +49,11 @@ use crate::{
             (Vec<crate::answer::Answer> = "application/json"),
             (String = "application/x-ndjson"),
         )),
-        (status = 400, description = "The query or the body is not understood", body = super::error::ErrorBody),
+        (
+            status = 400,
+            description = "The query or the body is not understood; without a body, the head of the request is not HTTP",
+            body = super::error::ErrorBody
+        ),
         (status = 401, description = "This server has clients, and nobody knows this one", body = super::error::ErrorBody),
         (status = 403, description = "All sources of the claims are banned", body = super::error::ErrorBody),
         (status = 408, description = "The body came too slowly", body = super::error::ErrorBody),
@@ -57,6 +61,7 @@ use crate::{
         (status = 415, description = "The content is of another type, or packed", body = super::error::ErrorBody),
         (status = 421, description = "The header Host names another server", body = String),
         (status = 422, description = "A claim is not understood", body = super::error::ErrorBody),
+        (status = 431, description = "The head of the request is too long"),
         (status = 500, description = "A fault of the server", body = super::error::ErrorBody),
         (status = 503, description = "All claims were refused because too many wait", body = super::error::ErrorBody),
     )
@@ -120,7 +125,7 @@ pub(super) fn in_pieces(whole: Bytes, content_type: &'static str, held: impl Sen
 /// What a body holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// One claim, or an array.
+    /// Claims, and arrays of claims.
     Json,
     /// One claim a row.
     Arrow,

@@ -1,6 +1,6 @@
 //! What the documents and the examples show is so.
 
-use std::{fs, process::Command};
+use std::{collections::BTreeSet, fs, process::Command};
 
 use quorate_host::options::{Source, to_toml};
 use quorate_lab::{
@@ -64,6 +64,27 @@ fn the_document_has_every_field_with_its_default() {
             let reload = if RELOADED.contains(&field.as_str()) { "yes" } else { "no" };
             assert!(found.ends_with(&format!("| {reload} |")), "{found}: expected {reload} in the last column");
         }
+    }
+}
+
+/// The codes of the source, where each stands behind its status.
+#[test]
+fn every_code_that_the_server_sends_is_in_its_document() {
+    let documents = read("docs/server.md") + &read("docs/checkpoints.md");
+    let rows: Vec<_> = documents.lines().filter(|line| line.starts_with("| 4") || line.starts_with("| 5")).collect();
+    let mut codes = BTreeSet::new();
+    for file in fs::read_dir(checkout().join("apps/quorate-server/src/api")).unwrap() {
+        let source = fs::read_to_string(file.unwrap().path()).unwrap();
+        let after_statuses = source.split("StatusCode::").skip(1).filter_map(|text| {
+            let (status, after) = text.split_once(',')?;
+            let is_status = status.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            is_status.then(|| after.trim_start().strip_prefix('"')?.split_once('"'))?
+        });
+        codes.extend(after_statuses.map(|(code, _)| code.to_owned()));
+    }
+    assert!(codes.len() > 15, "{codes:?}");
+    for code in codes {
+        assert!(rows.iter().any(|row| row.contains(&format!("`{code}`"))), "no row of an error has `{code}`");
     }
 }
 

@@ -3,10 +3,13 @@
 use std::{fs, thread, time::Duration};
 
 use quorate::{MinPk, SecretKey};
+use quorate_host::options::Source;
+use quorate_server::config::Config;
 use serde_json::json;
 
 use crate::{
     bounds::claim,
+    clients,
     rig::{Rig, eventually},
 };
 
@@ -78,6 +81,36 @@ fn what_makes_no_sense_changes_nothing() {
     assert_eq!(rig.verify(&two).status, 200);
     let metrics = rig.get("/metrics").body;
     assert!(metrics.contains("quorate_reloads_total{result=\"refused\"} 1\n"), "{metrics}");
+}
+
+#[test]
+fn a_reload_does_not_open_a_server_that_has_clients() {
+    let rig = Rig::start();
+    let file = rig.secret("tokens.toml", &clients::tokens(&[("alice", "of alice")]));
+    assert_eq!(rig.reload(|config| config.clients.tokens = file).unwrap().changed, ["clients.tokens"]);
+    let claim = claim(true, None);
+    assert_eq!(rig.verify(&claim.to_string()).status, 401);
+    let error = rig.reload(|config| config.clients.tokens.clear()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("clients.tokens: ") && error.contains("restart the server to answer everybody"),
+        "{error}"
+    );
+    assert_eq!(rig.verify(&claim.to_string()).status, 401);
+    assert_eq!(clients::verify(&rig, Some("of alice"), &claim).status, 200);
+}
+
+#[test]
+fn an_empty_file_changes_nothing_where_there_are_clients() {
+    let rig = Rig::with(|config| config.limits.claims = 1);
+    let file = rig.secret("tokens.toml", &clients::tokens(&[("alice", "of alice")]));
+    rig.reload(|config| config.clients.tokens = file).unwrap();
+    let empty = Config::read(Some(Source { name: "server.toml", text: "" }), [], &[]).unwrap();
+    let error = rig.reload(|config| *config = empty).unwrap_err().to_string();
+    assert!(error.starts_with("clients.tokens: "), "{error}");
+    let claim = claim(true, None);
+    let two = json!([claim, claim]);
+    assert_eq!(rig.verify(&claim.to_string()).status, 401);
+    assert_eq!(clients::verify(&rig, Some("of alice"), &two).code(), "too-many", "a limit has changed");
 }
 
 /// Fewer places, while all of them are taken, and more of them again.

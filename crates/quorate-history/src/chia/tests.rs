@@ -396,7 +396,7 @@ fn truncated_foreign_and_endless_files() {
     assert!(error.starts_with("element [1]: expected a block in JSON, but the file ends in the middle"), "{error}");
     assert!(blocks.next().is_none());
     let error = read(&b"hello"[..]).next().unwrap().unwrap_err().to_string();
-    assert!(error.starts_with("element [0]: expected a block in JSON, but found expected"), "{error}");
+    assert!(error.starts_with("element [0]: expected a block in JSON, but the value is not JSON: expected"), "{error}");
     let endless = io::BufReader::new(io::Read::chain(&b"[\""[..], io::repeat(b'x')));
     let mut values = Values { reader: WithoutMark::new(endless), limit: 1 << 16 };
     assert!(matches!(values.next(Place::Element(0)), Err(ChiaError::TooLong { .. })));

@@ -207,9 +207,9 @@ fn a_truncated_file_is_an_error_after_its_whole_rounds() {
 fn what_is_not_json_is_named_by_its_line() {
     let rounds = text(&lines(3));
     for (wrong, place) in [
-        ("garbage", "found expected value at line 5 column 1"),
-        ("{} garbage", "found expected value at line 5 column 4"),
-        ("{\n\ngarbage", "found key must be a string at line 7 column 1"),
+        ("garbage", "at line 5, column 1 it is not JSON: expected value"),
+        ("{} garbage", "at line 5, column 4 it is not JSON: expected value"),
+        ("{\n\ngarbage", "at line 7, column 1 it is not JSON: key must be a string"),
         ("{\n", "ends in the middle, at line 7, column 0"),
     ] {
         let text = format!("{rounds}\n{wrong}\n");
@@ -222,7 +222,7 @@ fn what_is_not_json_is_named_by_its_line() {
     // What follows is not read, whatever its length.
     let endless = BufReader::new(std::io::Read::chain(&b"garbage\n"[..], std::io::repeat(b' ')));
     let error = read(endless, &DrandOptions::default()).next().unwrap().unwrap_err().to_string();
-    assert!(error.contains("found expected value at line 1 column 1"), "{error}");
+    assert!(error.contains("at line 1, column 1 it is not JSON: expected value"), "{error}");
 }
 
 #[test]
