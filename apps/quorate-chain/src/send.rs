@@ -17,7 +17,10 @@ use quorate_host::{
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
-use crate::wallet::{SendFailure, Sending, line, send};
+use crate::{
+    print::line,
+    wallet::{SendFailure, Sending, send},
+};
 
 /// Send transactions that `quorate evm` made, and wait for their receipts
 ///

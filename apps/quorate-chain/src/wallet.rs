@@ -1,7 +1,6 @@
 //! Sends transactions, one at a time, and waits for their receipts.
 
 use std::{
-    fmt::Display,
     io::{self, Write as _},
     num::NonZeroU64,
     time::Duration,
@@ -22,7 +21,7 @@ use quorate_host::{
     flag::from_one,
 };
 
-use crate::payer::Payer;
+use crate::{payer::Payer, print::line};
 
 /// What every command that sends takes.
 #[derive(Debug, Args)]
@@ -154,9 +153,4 @@ pub(crate) async fn send(account: &Account, call: &Transaction) -> std::result::
         may_be_sent: true,
     })?;
     Ok(sent)
-}
-
-/// Prints one line of the result.
-pub(crate) fn line(text: impl Display) -> Result<()> {
-    writeln!(output(), "{text}").map_err(Failure::io)
 }
