@@ -164,6 +164,15 @@ pub(super) struct Session<S: Bls12381Suite> {
     arguments: SessionArguments,
 }
 
+/// A round that is closed, and is not written down yet.
+struct ClosedRound<S: Bls12381Suite> {
+    round: Round,
+    /// Whose messages were not waited for, if it was closed before it was complete.
+    left_out: Option<Vec<MemberNumber>>,
+    after: Participant<S>,
+    outputs: Vec<CeremonyOutput>,
+}
+
 /// How far a run came.
 #[derive(Clone, Debug)]
 pub(super) enum Progress {
@@ -254,7 +263,8 @@ impl<S: Bls12381Suite> Session<S> {
         Ok(participant)
     }
 
-    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says.
+    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says. If that would
+    /// leave the ceremony without a key because messages are missing, no round is closed, and nothing is published.
     pub(super) fn advance(
         &self,
         mut participant: Participant<S>,
@@ -267,31 +277,38 @@ impl<S: Bls12381Suite> Session<S> {
             participant = self.take_in(participant, problems)?;
         }
         self.name_missed(&participant, problems);
-        while let Some(round) = participant.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
-            let missing = participant.missing();
-            let is_forced = !participant.is_complete();
+        // What is published cannot be taken back, so all rounds are closed in memory before the first of them is written down.
+        let (mut steps, mut progress, mut last) = (Vec::new(), Progress::Reached, participant.clone());
+        while let Some(round) = last.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
+            let missing = last.missing();
+            let is_forced = !last.is_complete();
             if is_forced && !closing.allows(round, &missing) {
-                return Ok((participant, Progress::Waiting { round, missing }));
+                progress = Progress::Waiting { round, missing };
+                break;
             }
-            let (next, outputs) = participant.clone().step(CeremonyEvent::Close);
+            let (next, outputs) = last.step(CeremonyEvent::Close);
             if let (true, Some(Err(failure))) = (is_forced, next.end()) {
-                // Nothing was published in this step, so it is not written down: messages may still come.
                 self.name_culprits(&next, problems);
+                let open = steps.first().map_or(round, |first: &ClosedRound<S>| first.round);
                 return Err(Failure::usage(anyhow!(
-                    "without {}, the ceremony makes no key: {}. Nothing was changed, so you may go on when more messages are \
-                     there",
+                    "without {}, the ceremony makes no key: {}. The round `{open}` is still open, so you may go on when more \
+                     messages are there",
                     words::names(&self.ceremony, &missing),
                     words::failure(&self.ceremony, failure)
                 )));
             }
-            self.save_and_publish(&next, outputs)?;
-            if is_forced {
+            steps.push(ClosedRound { round, left_out: is_forced.then_some(missing), after: next.clone(), outputs });
+            last = next;
+        }
+        for ClosedRound { round, left_out, after, outputs } in steps {
+            self.save_and_publish(&after, outputs)?;
+            if let Some(missing) = left_out {
                 let names = words::names(&self.ceremony, &missing);
                 print::note(format_args!("closed the round `{round}` without {names}"));
             }
-            participant = next;
+            participant = after;
         }
-        Ok((participant, Progress::Reached))
+        Ok((participant, progress))
     }
 
     /// Says who did not do what the ceremony asks for.
