@@ -277,6 +277,18 @@ fn run_without_too_many_publishes_no_response_and_no_reveal() {
     }
 }
 
+#[test]
+fn run_refuses_to_go_on_without_oneself() {
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "eth2", "-t", "3"], &FIVE).exits(0);
+    room.all("deal", "c", &FIVE[..3]);
+    let before = room.tree();
+    for step in ["run", "receive", "complain", "finish"] {
+        room.step(step, "c", "alice", &["--without", "dave,alice"]).refused("--without: you are alice");
+    }
+    room.assert_is(&before, "run");
+}
+
 /// What an earlier run closed stays closed, and that the later one closes no more is said of the round that is open.
 #[test]
 fn run_says_what_it_closed_before_it_failed() {

@@ -98,9 +98,14 @@ impl From<RoundName> for Round {
 }
 
 impl CloseArguments {
-    /// The round and the members, in the words of a ceremony.
-    pub(super) fn closing<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Result<Closing, Failure> {
-        Ok(Closing { round: self.close.map(Round::from), without: without(ceremony, self.without.as_ref())? })
+    /// The round and the members, in the words of a ceremony. Nobody goes on without itself.
+    pub(super) fn closing<S: Bls12381Suite>(&self, session: &Session<S>) -> Result<Closing, Failure> {
+        let without = without(&session.ceremony, self.without.as_ref())?;
+        if without.contains(&session.number) {
+            let me = session.ceremony.name(session.number);
+            return Err(Failure::usage(anyhow!("--without: you are {me}; name those who are absent")));
+        }
+        Ok(Closing { round: self.close.map(Round::from), without })
     }
 }
 
@@ -264,7 +269,7 @@ impl<S: Bls12381Suite> Session<S> {
     }
 
     /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says. If that would
-    /// leave the ceremony without a key because messages are missing, no round is closed, and nothing is published.
+    /// leave the ceremony without a key because messages are missing, a round stays open that is not complete and that others have not left.
     pub(super) fn advance(
         &self,
         mut participant: Participant<S>,
@@ -278,24 +283,32 @@ impl<S: Bls12381Suite> Session<S> {
         }
         self.name_missed(&participant, problems);
         // What is published cannot be taken back, so all rounds are closed in memory before the first of them is written down.
-        let (mut steps, mut progress, mut last) = (Vec::new(), Progress::Reached, participant.clone());
+        let (mut steps, mut ended, mut last) = (Vec::new(), Ok(Progress::Reached), participant.clone());
         while let Some(round) = last.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
             let missing = last.missing();
             let is_forced = !last.is_complete();
             if is_forced && !closing.allows(round, &missing) {
-                progress = Progress::Waiting { round, missing };
+                ended = Ok(Progress::Waiting { round, missing });
                 break;
             }
             let (next, outputs) = last.step(CeremonyEvent::Close);
             if let (true, Some(Err(failure))) = (is_forced, next.end()) {
                 self.name_culprits(&next, problems);
-                let open = steps.first().map_or(round, |first: &ClosedRound<S>| first.round);
-                return Err(Failure::usage(anyhow!(
+                let spoken = participant.messages().filter(|message| message.sender() != self.number);
+                let latest = spoken.map(CeremonyMessage::round).max();
+                // Where others have gone on, they wait for what this member says next.
+                let left = steps.iter().rposition(|step: &ClosedRound<S>| latest > Some(step.round));
+                let complete = steps.iter().take_while(|step| step.left_out.is_none()).count();
+                let closed = complete.max(left.map_or(0, |place| place + 1));
+                let open = steps.get(closed).map_or(round, |step| step.round);
+                steps.truncate(closed);
+                ended = Err(Failure::usage(anyhow!(
                     "without {}, the ceremony makes no key: {}. The round `{open}` is still open, so you may go on when more \
                      messages are there",
                     words::names(&self.ceremony, &missing),
                     words::failure(&self.ceremony, failure)
                 )));
+                break;
             }
             steps.push(ClosedRound { round, left_out: is_forced.then_some(missing), after: next.clone(), outputs });
             last = next;
@@ -308,7 +321,7 @@ impl<S: Bls12381Suite> Session<S> {
             }
             participant = after;
         }
-        Ok((participant, progress))
+        ended.map(|progress| (participant, progress))
     }
 
     /// Says who did not do what the ceremony asks for.
