@@ -122,6 +122,24 @@ fn an_epoch_is_a_transaction_for_each_call() {
     assert_eq!((enter.sender, enter.after_epoch), (Sender::Anyone, None));
 }
 
+/// Who was forgotten in the list could not sign in this epoch.
+#[test]
+fn epoch_names_the_keys_that_its_weights_leave_out() {
+    let folder = Folder::new();
+    let network = example("network.json");
+    let epoch = |weights: &[u64], more: &[&str]| {
+        let weights = folder.file("weights.json", format!("{weights:?}"));
+        evm(&[&["epoch", "--network", &network, "--weights", &weights, "--more-than", "2/3"], more].concat()).exits(0)
+    };
+    for more in [&[][..], &["--json"], &["--transactions"]] {
+        epoch(&[1; 3], more).says("warning: 9 of 12 keys have no weight: 3-11\n");
+        epoch(&[1; 11], more).says("warning: 1 of 12 keys has no weight: 11\n");
+        let full = epoch(&[1; 12], more);
+        assert!(full.err.is_empty(), "{full:?}");
+    }
+    assert!(epoch(&[1; 3], &["--renew"]).err.is_empty());
+}
+
 #[test]
 fn calls_of_upkeep() {
     let file = example("network.json");
