@@ -88,6 +88,20 @@ fn a_registration_is_for_who_has_to_send_it() {
     evm(&other).exits(2).says("found keys of bn254-g2, expected bn254-g1 as in --key-group");
 }
 
+/// The key would count for nobody.
+#[test]
+fn register_refuses_the_zero_address_as_owner() {
+    let folder = Folder::new();
+    let (key, network) = (key(&folder, KeyGroup::Bn254G2), example("network.json"));
+    let zero = Address::ZERO.to_string();
+    let register = |more: &[&str]| {
+        evm(&[&["register", "--key-group", "bn254-g2", "--key", &key, "--network", &network], more].concat())
+    };
+    register(&["--owner", &zero]).exits(2).says("--owner").says("nobody has the address zero");
+    let registrar = register(&["--owner", OWNER, "--stake-registrar", &zero]);
+    registrar.exits(2).says("--stake-registrar").says("nobody has the address zero");
+}
+
 /// What the call does not contain is neither dropped nor reported.
 #[test]
 fn each_flag_with_the_other_registrar_is_refused() {
