@@ -269,7 +269,7 @@ impl<S: Bls12381Suite> Session<S> {
     }
 
     /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says. If that would
-    /// leave the ceremony without a key because messages are missing, a round stays open that is not complete and that others have not left.
+    /// leave the ceremony without a key because messages are missing, a round that is not complete stays open unless others left it.
     pub(super) fn advance(
         &self,
         mut participant: Participant<S>,
