@@ -30,7 +30,7 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// When the program last got on: it read some blocks, or looked for new ones.
     pub(crate) turned: Rc<Cell<Instant>>,
-    /// Why standard output took no line, the last time that somebody asked.
+    /// Why standard output took no line. Whoever asks takes it.
     pub(crate) closed: Option<Failure>,
 }
 

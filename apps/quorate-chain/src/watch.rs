@@ -126,7 +126,7 @@ impl Arguments {
         if !self.pays() {
             return Err(failure);
         }
-        if std::mem::replace(is_heard, false) {
+        if std::mem::take(is_heard) {
             progress.problem(&format!("{}; what is due is done all the same", in_full(&failure.error)));
         }
         Ok(())
