@@ -1,4 +1,4 @@
-//! Notes for a person, on standard error, and the progress line.
+//! The lines of the result, on standard output; notes for a person, on standard error; and the progress line.
 
 use std::{
     cell::Cell,
@@ -8,9 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use quorate_chain::{settlement::SettlementListener, watch::WatchListener};
-use quorate_host::exit::output;
+use quorate_host::exit::{Failure, OUTPUT_FAILED, Result, output};
 
 pub(crate) use quorate_host::exit::note;
 
@@ -19,13 +20,18 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", HumanCount(number), if number == 1 { "" } else { "s" })
 }
 
+/// Prints one line of the result.
+pub(crate) fn line(text: impl Display) -> Result<()> {
+    writeln!(output(), "{text}").context(OUTPUT_FAILED).map_err(Failure::io)
+}
+
 /// The progress line over blocks: there is one if standard error is a terminal. It is taken away when it is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// When the program last got on: it read some blocks, or looked for new ones.
     pub(crate) turned: Rc<Cell<Instant>>,
-    /// Why standard output takes no more lines.
-    pub(crate) closed: Option<io::Error>,
+    /// Why standard output took no line. Whoever asks takes it.
+    pub(crate) closed: Option<Failure>,
 }
 
 impl Progress {
@@ -40,6 +46,12 @@ impl Progress {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         Self { bar, turned: Rc::new(Cell::new(Instant::now())), closed: None }
+    }
+
+    /// Prints a line of the result above the progress line.
+    pub(crate) fn line(&mut self, text: impl Display) {
+        let printed = self.bar.suspend(|| line(text));
+        self.closed = self.closed.take().or(printed.err());
     }
 
     /// Prints a line above the progress line.
@@ -70,8 +82,7 @@ impl SettlementListener for Progress {
 
 impl WatchListener for Progress {
     fn posting(&mut self, text: &str, doubtful: bool) {
-        let printed = self.bar.suspend(|| writeln!(output(), "{text}"));
-        self.closed = self.closed.take().or(printed.err());
+        self.line(text);
         // What needs somebody also goes to the log.
         if doubtful {
             self.problem(text);

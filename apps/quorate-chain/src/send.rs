@@ -17,7 +17,10 @@ use quorate_host::{
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
-use crate::wallet::{SendFailure, Sending, line, send};
+use crate::{
+    print::line,
+    wallet::{SendFailure, Sending, of_mined, send},
+};
 
 /// Send transactions that `quorate evm` made, and wait for their receipts
 ///
@@ -118,9 +121,12 @@ impl Arguments {
         let sending = async { send(&account, &call).await.map_err(|failed| failed.failure) };
         let sent = runtime.block_on(account.until_interrupted(sending))?;
         let (planned, used) = (plan.gas.total, sent.receipt.gas_used.to());
-        line(format!("planned      {}  ({:+.1} %)", HumanCount(planned), percent(planned, used)))?;
         let estimate = sent.estimate;
-        line(format!("estimated    {}  by the node ({:+.1} %)", HumanCount(estimate), percent(estimate, used)))?;
+        let printed = line(format!("planned      {}  ({:+.1} %)", HumanCount(planned), percent(planned, used)))
+            .and_then(|()| {
+                line(format!("estimated    {}  by the node ({:+.1} %)", HumanCount(estimate), percent(estimate, used)))
+            });
+        printed.map_err(|failure| of_mined(&sent, failure))?;
         Ok(Exit::Success)
     }
 
@@ -173,8 +179,8 @@ impl Arguments {
         }
         let sending = async {
             for (place, (number, call)) in left.iter().enumerate() {
-                line(format!("line {number}       {}", plain(&call.about)))?;
                 let sent = async {
+                    line(format!("line {number}       {}", plain(&call.about)))?;
                     check_epoch(node, call).await?;
                     send(&account, call).await
                 };
@@ -184,7 +190,9 @@ impl Arguments {
                         0 => " (no line was sent)",
                         _ => " (the lines before it were sent)",
                     };
-                    failure.context(format!("{name}, line {number}{before}"))
+                    let failure = failure.context(format!("{name}, line {number}{before}"));
+                    // Whoever reads no further must not send the lines before it again.
+                    if place > 0 { failure.said() } else { failure }
                 })?;
             }
             Ok::<_, Failure>(Exit::Success)

@@ -1,7 +1,6 @@
 //! Sends transactions, one at a time, and waits for their receipts.
 
 use std::{
-    fmt::Display,
     io::{self, Write as _},
     num::NonZeroU64,
     time::Duration,
@@ -22,7 +21,7 @@ use quorate_host::{
     flag::from_one,
 };
 
-use crate::payer::Payer;
+use crate::{payer::Payer, print::line};
 
 /// What every command that sends takes.
 #[derive(Debug, Args)]
@@ -145,18 +144,17 @@ fn told(event: AccountEvent) -> io::Result<()> {
 /// Sends a transaction and waits until it is mined. Prints its hash before it is sent, and its block and its gas after.
 pub(crate) async fn send(account: &Account, call: &Transaction) -> std::result::Result<Transacted, SendFailure> {
     let sent = account.send_bytes("the transaction", call.to, call.calldata.clone(), &call.access_list).await?;
-    let Transacted { transaction, receipt, .. } = &sent;
+    let Transacted { receipt, .. } = &sent;
     let block = HumanCount(receipt.block_number.to());
     let printed = line(format!("block        {block}"))
         .and_then(|()| line(format!("gas used     {}", HumanCount(receipt.gas_used.to()))));
-    printed.map_err(|failure| SendFailure {
-        failure: failure.context(format!("transaction {transaction} is in block {block}")),
-        may_be_sent: true,
-    })?;
+    printed.map_err(|failure| SendFailure { failure: of_mined(&sent, failure), may_be_sent: true })?;
     Ok(sent)
 }
 
-/// Prints one line of the result.
-pub(crate) fn line(text: impl Display) -> Result<()> {
-    writeln!(output(), "{text}").map_err(Failure::io)
+/// The failure of a command that cannot print what became of a transaction. The user is told of it in any case.
+pub(crate) fn of_mined(sent: &Transacted, failure: Failure) -> Failure {
+    let Transacted { transaction, receipt, .. } = sent;
+    let block = HumanCount(receipt.block_number.to());
+    failure.context(format!("transaction {transaction} is in block {block}")).said()
 }

@@ -8,13 +8,13 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use quorate_chain::{
-    settlement::{SettlementFollower, SettlementMetrics},
+    settlement::{SettlementFollower, SettlementListener as _, SettlementMetrics},
     watch::{WatchMetrics, WatchPayer, WatchTurn, Watcher},
 };
 use quorate_evm::{address, posting::PostingConditions, watch::UnknownPostings};
 use quorate_host::{
     dash::path_to_write,
-    exit::{Exit, Failure, Result},
+    exit::{Exit, Failure, Result, in_full},
     listen::Connections,
 };
 use tokio::time::sleep;
@@ -23,7 +23,7 @@ use crate::{
     following::{Follows, Reading, nothing_confirmed, until_stopped},
     payer::Payer,
     print::Progress,
-    wallet::{FeeArguments, line},
+    wallet::FeeArguments,
 };
 
 /// Recompute what is posted to a settlement without a proof, and demand the proof of what is false
@@ -33,7 +33,8 @@ use crate::{
 ///
 /// Without a payer nothing is sent. With one (--key-file), it demands the proof of each false posting and pays the bond, drops
 /// those that nobody has proven in time, and withdraws what it is credited. With --prove, it also proves true postings whose
-/// proof somebody demands. A posting that it cannot recompute does not count as true: see --unknown.
+/// proof somebody demands. A posting that it cannot recompute does not count as true: see --unknown. If standard output takes no
+/// line, a watcher that pays says so and goes on; without a payer it ends.
 ///
 /// It keeps no network file. It goes on from its cursor, and reads the logs anew without one. While the node does not answer,
 /// it says so and asks again.
@@ -94,15 +95,17 @@ impl Arguments {
         let mut watcher = Watcher::open(node, settings, self.unknown, self.prove, counted, Progress::new()).await?;
         let PostingConditions { window, window_blocks, answer, answer_blocks, slots, penalty, bond } =
             watcher.conditions();
-        line(format!(
+        watcher.following().listener.line(format_args!(
             "window {window} s and {window_blocks} blocks, answer {answer} s and {answer_blocks} blocks, {slots} slots, penalty \
              {penalty} wei, bond {bond} wei"
-        ))?;
-        if self.payer.is_named() && !self.once {
+        ));
+        let mut is_heard = true;
+        self.heed_output(&mut watcher, &mut is_heard)?;
+        if self.pays() {
             // The passphrase is asked for when everything else is right.
             watcher.pay(WatchPayer { payer: self.payer.open()?, fees: self.fees.limits() });
         }
-        let run = async |watcher: &mut Watcher<Progress>| self.watch(watcher).await;
+        let run = async |watcher: &mut Watcher<Progress>| self.watch(watcher, is_heard).await;
         match until_stopped(&self.reading, "watching", &mut watcher, run).await? {
             Some(ended) => ended,
             None if self.once => Err(Failure::interrupted()),
@@ -110,14 +113,31 @@ impl Arguments {
         }
     }
 
-    async fn watch(&self, watcher: &mut Watcher<Progress>) -> Result {
+    /// Whether it sends what is due.
+    fn pays(&self) -> bool {
+        self.payer.is_named() && !self.once
+    }
+
+    /// Ends a watcher that does nothing but print when standard output takes no line. One that pays says so once, and goes on: its demands
+    /// guard money, whether somebody reads its lines or not.
+    fn heed_output(&self, watcher: &mut Watcher<Progress>, is_heard: &mut bool) -> Result<()> {
+        let progress = &mut watcher.following().listener;
+        let Some(failure) = progress.closed.take() else { return Ok(()) };
+        if !self.pays() {
+            return Err(failure);
+        }
+        if std::mem::take(is_heard) {
+            progress.problem(&format!("{}; what is due is done all the same", in_full(&failure.error)));
+        }
+        Ok(())
+    }
+
+    async fn watch(&self, watcher: &mut Watcher<Progress>, mut is_heard: bool) -> Result {
         loop {
             let turned = if self.once { watcher.turn().await } else { watcher.turn_patiently().await };
             let turned = turned
                 .map_err(|error| Failure::from(error).context("no posting is watched until this is started again"))?;
-            if let Some(error) = watcher.following().listener.closed.take() {
-                return Err(Failure::io(error));
-            }
+            self.heed_output(watcher, &mut is_heard)?;
             match turned {
                 WatchTurn::Looked { doubtful } if self.once => {
                     return Ok(if doubtful == 0 { Exit::Success } else { Exit::Negative });

@@ -22,7 +22,10 @@ use quorate_host::{
 };
 use tokio::runtime::Runtime;
 
-use crate::wallet::{Sending, line, send};
+use crate::{
+    print::line,
+    wallet::{Sending, send},
+};
 
 /// Begin the next epoch of a settlement whose registrar takes its weights from a restaking protocol
 ///

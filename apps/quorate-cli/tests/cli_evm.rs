@@ -359,6 +359,21 @@ fn the_cost_of_each_way_is_a_page_or_an_object() {
     assert!(object["break_evens"].as_array().unwrap().iter().any(|even| even["what"] == "snapshot"), "{object}");
 }
 
+/// JSON has no number that is infinite.
+#[test]
+fn cost_refuses_prices_whose_product_is_no_number() {
+    for more in [
+        &["--gas-price", "1e308", "--eth-price", "1e308"][..],
+        &["--gas-price", "1e308"],
+        &["--rate", "60", "--penalty", "1e308"],
+    ] {
+        for format in [&[][..], &["--json"]] {
+            let ran = cost(&[&["--operators", "100"], more, format].concat()).exits(2);
+            assert!(ran.out.is_empty() && ran.err.contains("the cost is too large for a number"), "{ran:?}");
+        }
+    }
+}
+
 #[test]
 fn a_cost_that_was_not_measured_is_refused() {
     for (arguments, words) in [

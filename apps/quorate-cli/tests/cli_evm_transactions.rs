@@ -88,6 +88,20 @@ fn a_registration_is_for_who_has_to_send_it() {
     evm(&other).exits(2).says("found keys of bn254-g2, expected bn254-g1 as in --key-group");
 }
 
+/// The key would count for nobody.
+#[test]
+fn register_refuses_the_zero_address_as_owner() {
+    let folder = Folder::new();
+    let (key, network) = (key(&folder, KeyGroup::Bn254G2), example("network.json"));
+    let zero = Address::ZERO.to_string();
+    let register = |more: &[&str]| {
+        evm(&[&["register", "--key-group", "bn254-g2", "--key", &key, "--network", &network], more].concat())
+    };
+    register(&["--owner", &zero]).exits(2).says("--owner").says("nobody has the address zero");
+    let registrar = register(&["--owner", OWNER, "--stake-registrar", &zero]);
+    registrar.exits(2).says("--stake-registrar").says("nobody has the address zero");
+}
+
 /// What the call does not contain is neither dropped nor reported.
 #[test]
 fn each_flag_with_the_other_registrar_is_refused() {
@@ -120,6 +134,24 @@ fn an_epoch_is_a_transaction_for_each_call() {
         assert_eq!((one.sender, one.after_epoch), (Sender::Registrar, Some(3)));
     }
     assert_eq!((enter.sender, enter.after_epoch), (Sender::Anyone, None));
+}
+
+/// Who was forgotten in the list could not sign in this epoch.
+#[test]
+fn epoch_names_the_keys_that_its_weights_leave_out() {
+    let folder = Folder::new();
+    let network = example("network.json");
+    let epoch = |weights: &[u64], more: &[&str]| {
+        let weights = folder.file("weights.json", format!("{weights:?}"));
+        evm(&[&["epoch", "--network", &network, "--weights", &weights, "--more-than", "2/3"], more].concat()).exits(0)
+    };
+    for more in [&[][..], &["--json"], &["--transactions"]] {
+        epoch(&[1; 3], more).says("warning: 9 of 12 keys have no weight: 3-11\n");
+        epoch(&[1; 11], more).says("warning: 1 of 12 keys has no weight: 11\n");
+        let full = epoch(&[1; 12], more);
+        assert!(full.err.is_empty(), "{full:?}");
+    }
+    assert!(epoch(&[1; 3], &["--renew"]).err.is_empty());
 }
 
 #[test]

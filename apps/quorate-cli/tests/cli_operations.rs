@@ -104,7 +104,7 @@ fn deposits_that_would_be_lost_are_not_signed() {
     refused(&["--withdrawal-address", ADDRESS, "--amount", "0.5"], "at least 1 ETH");
     refused(&["--withdrawal-address", ADDRESS, "--amount", "2048.000000001"], "at most 2048 ETH");
     refused(&["--withdrawal-address", &ADDRESS.replace("5Fb", "5fb")], "EIP-55");
-    refused(&["--withdrawal-address", &format!("0x{}", "00".repeat(20))], "nobody can withdraw to zeros");
+    refused(&["--withdrawal-address", &format!("0x{}", "00".repeat(20))], "nobody has the address zero");
     refused(&["--withdrawal-key", "0x8000"], "--withdrawal-key");
     refused(&[], "--withdrawal-address");
     let (_, err) = room.sign(2, "deposit", "mainet", &["--withdrawal-address", ADDRESS]);

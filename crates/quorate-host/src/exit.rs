@@ -97,6 +97,12 @@ impl Failure {
         Self { error: self.error.context(what), ..self }
     }
 
+    /// The same failure, of which the user is told also if the reader of the [`output`] left early: something was done that is to be known.
+    #[must_use]
+    pub fn said(self) -> Self {
+        Self { error: anyhow::anyhow!(in_full(&self.error)), ..self }
+    }
+
     /// Whether the reader of the output left early, as in `quorate … | head`.
     fn is_broken_pipe(&self) -> bool {
         let is_marked = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<NoReader>());
@@ -172,7 +178,8 @@ impl<E: Ends> From<E> for Failure {
     }
 }
 
-/// Runs a program, and says on standard error why it failed. Nothing is said after Ctrl-C, or if the reader of the [`output`] left early.
+/// Runs a program, and says on standard error why it failed. Nothing is said after Ctrl-C, or if the reader of the [`output`] left early,
+/// unless the failure is to be [said](Failure::said).
 pub fn run(program: impl FnOnce() -> Result) -> ExitCode {
     let exit = program().unwrap_or_else(|failure| {
         if failure.exit != Exit::Interrupted && !failure.is_broken_pipe() {
@@ -243,5 +250,9 @@ mod tests {
         assert_eq!((left.kind(), left.to_string()), (io::ErrorKind::BrokenPipe, broken().to_string()));
         assert!(Failure::from(left).context("cannot write").is_broken_pipe());
         assert!(Failure::internal(Lost { source: output_error(broken()) }).is_broken_pipe());
+        let said = Failure::io(output_error(broken())).context("the transaction was sent").said().context("line 2");
+        assert!(!said.is_broken_pipe());
+        assert_eq!(said.exit, Exit::Io);
+        assert_eq!(in_full(&said.error), format!("line 2: the transaction was sent: {}", broken()));
     }
 }

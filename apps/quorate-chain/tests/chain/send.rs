@@ -1,6 +1,13 @@
 //! `send`: a plan is sent, or refused before it costs anything.
 
-use std::process::Command;
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, SettlementPlan,
@@ -8,7 +15,11 @@ use quorate_evm::{
     gas::{Measured, Storing},
     quorum::Store,
 };
-use quorate_lab::{proxy::Proxy, run::Run as _, settlement::LocalSettlement};
+use quorate_lab::{
+    proxy::Proxy,
+    run::{Run as _, Running},
+    settlement::LocalSettlement,
+};
 use serde_json::{Value, json};
 
 use crate::program::{Folder, program};
@@ -127,6 +138,36 @@ fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
     world.node.mine(1);
     world.settled(&plan);
     send().ran().exits(1).says("the contract's state moved");
+}
+
+/// Whoever reads no further still has to know that the transaction counts, and standard error is open.
+#[test]
+fn send_names_the_transaction_when_the_pipe_closes_after_it() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
+    let (node, gone) = (Proxy::start(&world.url()), Arc::new(AtomicBool::new(false)));
+    let seen = Arc::clone(&gone);
+    node.tells(move |question, answer| {
+        if question["method"] == "eth_getTransactionReceipt" && !seen.load(Ordering::SeqCst) {
+            answer["result"] = Value::Null;
+        }
+        true
+    });
+    let mut command = program();
+    command.args(["send", "--rpc", &node.url, "--network"]).arg(folder.path("network.json"));
+    command.arg("--plan").arg(folder.path("plan.json")).env("QUORATE_CHAIN_KEY", world.node.key(1));
+    let mut running = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut first = String::new();
+    BufReader::new(running.child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    gone.store(true, Ordering::SeqCst);
+    let hash = first.trim().strip_prefix("transaction  ").unwrap();
+    running.ends().exits(3).says(&format!("error: transaction {hash} is in block "));
+    world.settled(&plan);
 }
 
 /// It would run out of gas, and be paid.

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     net::TcpStream,
-    process::Command,
+    process::{Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -220,6 +220,52 @@ fn a_demand_that_no_node_takes_is_a_problem() {
     let mut running = paying(&folder, &proxy.url, &world, &[]);
     wait_until_said("is refused: transaction underpriced", &folder);
     assert_eq!(world.demand(&garbage), None);
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
+/// A watcher that pays guards money, also when nobody can read what it prints. One that only prints has nothing else to do.
+#[cfg(target_os = "linux")]
+#[test]
+fn watch_goes_on_and_demands_when_standard_output_is_full() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let garbage = world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let folder = Folder::new();
+    folder.write("out", "");
+    let err = File::create(folder.path("err")).unwrap();
+    let mut command = watch(&folder, &world.url(), &world, &[]);
+    command.env("QUORATE_CHAIN_KEY", world.node.key(WATCHER));
+    let mut running = Running::start(command.stdout(full()).stderr(err));
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
+    answer_passes(&world);
+    let demand = world.demand(&garbage);
+    wait("the drop", &folder, || world.status(&garbage, demand) == DROPPED);
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+    assert_eq!(said(&folder).matches("cannot write to standard output: No space left").count(), 1, "{}", said(&folder));
+    for flags in [&[][..], &["--once"]] {
+        let mut command = watch(&Folder::new(), &world.url(), &world, flags);
+        let ended = Running::start(command.stdout(full()).stderr(Stdio::piped())).ends().exits(3);
+        ended.says("error: cannot write to standard output: No space left");
+    }
+}
+
+#[test]
+fn watch_with_a_payer_outlives_a_closed_pipe() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let folder = Folder::new();
+    folder.write("out", "");
+    let err = File::create(folder.path("err")).unwrap();
+    let mut command = watch(&folder, &world.url(), &world, &[]);
+    command.env("QUORATE_CHAIN_KEY", world.node.key(WATCHER));
+    let mut running = Running::start(command.stdout(Stdio::piped()).stderr(err));
+    wait_until_said("pays, and is paid", &folder);
+    drop(running.child.stdout.take());
+    let garbage = world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
+    wait_until_said("what is due is done all the same", &folder);
+    assert!(running.runs(), "{}", said(&folder));
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }

@@ -151,6 +151,21 @@ fn a_folder_with_files_of_another_ceremony() {
     room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
 }
 
+/// Others may not list what is in it, as in each folder that holds secrets.
+#[test]
+fn identity_makes_the_folder_of_out() {
+    let room = Room::new(&[]);
+    room.run(&["dkg", "identity", "zoe", "--out", "new/deep"]).exits(0);
+    assert!(room.path("new/deep/zoe.identity.json").exists() && room.path("new/deep/zoe.member.json").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let mode = |folder| fs::metadata(room.path(folder)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(["new", "new/deep"].map(mode), [0o700; 2]);
+    }
+}
+
 #[test]
 fn identities_that_are_none() {
     let room = Room::after("deal", &THREE);
@@ -169,7 +184,8 @@ fn identities_that_are_none() {
         let refused = room.run(&["dkg", "identity", "--", name]).refused("must be 1 to 40 letters, digits");
         assert!(!refused.err.contains('\x1b'));
     }
-    room.run(&["dkg", "identity", "zoe", "--out", "nowhere"]).exits(3).says("nowhere/zoe.identity.json");
+    room.write("file", "");
+    room.run(&["dkg", "identity", "zoe", "--out", "file/new"]).exits(3).says("cannot make the folder file/new");
     let step = |identity: &str| room.run(&["dkg", "receive", "c", "--identity", identity]);
     step("nowhere").exits(3).says("cannot read nowhere");
     step("-").refused("is not read from standard input");

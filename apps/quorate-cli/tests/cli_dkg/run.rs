@@ -244,7 +244,7 @@ fn a_round_that_is_closed() {
     for flags in [["--close", "deal"], ["--without", "carol,dave,erin"]] {
         run("alice", &flags)
             .refused("without carol, dave and erin, the ceremony makes no key: 2 dealers are left, and 3 are needed")
-            .says("Nothing was changed");
+            .says("The round `deal` is still open");
     }
     for name in &FIVE[2..4] {
         run(name, &[]).exits(1);
@@ -259,6 +259,51 @@ fn a_round_that_is_closed() {
     for name in &FIVE[..4] {
         run(name, &[]).exits(0);
     }
+}
+
+/// Three of five have dealt, and alice alone confirms nothing: the round of deals stays open, though it could be closed without the two.
+#[test]
+fn run_without_too_many_publishes_no_response_and_no_reveal() {
+    for flags in [&[][..], &["--commit-first"]] {
+        let room = Room::new(&FIVE);
+        room.init("c", &[&["--suite", "eth2", "-t", "3"], flags].concat(), &FIVE).exits(0);
+        room.all("deal", "c", &FIVE[..3]);
+        room.step("run", "c", "alice", &[]).exits(1);
+        let before = room.tree();
+        let ran = room.step("run", "c", "alice", &["--without", "bob,carol,dave,erin"]);
+        let ran = ran.refused("the ceremony makes no key").says("The round `deal` is still open");
+        assert!(!ran.err.contains("closed the round") && !ran.err.contains("published"), "{}", ran.err);
+        room.assert_is(&before, "run");
+    }
+}
+
+#[test]
+fn run_refuses_to_go_on_without_oneself() {
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "eth2", "-t", "3"], &FIVE).exits(0);
+    room.all("deal", "c", &FIVE[..3]);
+    let before = room.tree();
+    for step in ["run", "receive", "complain", "finish"] {
+        room.step(step, "c", "alice", &["--without", "dave,alice"]).refused("--without: you are alice");
+    }
+    room.assert_is(&before, "run");
+}
+
+/// What an earlier run closed stays closed, and that the later one closes no more is said of the round that is open.
+#[test]
+fn run_says_what_it_closed_before_it_failed() {
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "eth2", "-t", "3"], &FIVE).exits(0);
+    room.all("deal", "c", &FIVE[..3]);
+    room.step("run", "c", "alice", &["--without", "dave,erin"])
+        .exits(1)
+        .says("closed the round `deal` without dave and erin")
+        .says("in the round `response`");
+    let before = room.tree();
+    room.step("run", "c", "alice", &["--without", "bob,carol,dave,erin"])
+        .refused("the ceremony makes no key")
+        .says("The round `response` is still open");
+    room.assert_is(&before, "run");
 }
 
 /// Dave's deal stays in his copy of the folder, and the others answer the deals without it. One of them may be a liar; after two of

@@ -216,7 +216,7 @@ fn waiting_says_for_whom() {
     let before = room.tree();
     room.step("finish", "c", "alice", &["--close", "confirmation"])
         .refused("without bob and carol, the ceremony makes no key: 1 receiver confirmed this key, and 3 are needed")
-        .says("Nothing was changed");
+        .says("The round `confirmation` is still open");
     room.assert_is(&before, "finish");
     room.all("complain", "c", &THREE[1..]);
     room.all("finish", "c", &THREE);
@@ -373,7 +373,7 @@ fn receive_does_not_close_with_too_few_dealers() {
     let before = room.tree();
     room.step("receive", "c", "alice", &["--close", "deal"])
         .refused("without carol, dave and erin, the ceremony makes no key: 2 dealers are left, and 3 are needed")
-        .says("Nothing was changed");
+        .says("The round `deal` is still open");
     room.assert_is(&before, "receive");
     room.step("deal", "c", "carol", &[]).exits(0);
     for name in &FIVE[..3] {

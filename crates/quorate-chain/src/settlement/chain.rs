@@ -516,6 +516,8 @@ fn difference(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use alloy::primitives::{U64, keccak256};
     use quorate_evm::alloy_sol_types::SolCall as _;
     use quorate_lab::proxy::Proxy;
@@ -566,27 +568,47 @@ mod tests {
 
     const NEWEST: u64 = 2_999;
 
+    async fn opened(node: &Proxy) -> Result<Chain> {
+        let node = Rpc::new(&node.url).unwrap();
+        let settings = SettlementSettings {
+            contract: Address::repeat_byte(1),
+            from_block: 0,
+            confirmations: Confirmations::Blocks(0),
+            blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
+            every: SettlementSettings::EVERY,
+            cursor: "cursor".into(),
+            options: OPTIONS,
+        };
+        let metrics = Arc::new(SettlementMetrics::begun(node.clone(), settings.every));
+        Chain::open(node, &settings, metrics).await
+    }
+
     fn compared(node: &Proxy) -> Result<bool> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let node = Rpc::new(&node.url).unwrap();
-            let settings = SettlementSettings {
-                contract: Address::repeat_byte(1),
-                from_block: 0,
-                confirmations: Confirmations::Blocks(0),
-                blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
-                every: SettlementSettings::EVERY,
-                cursor: "cursor".into(),
-                options: OPTIONS,
-            };
-            let metrics = Arc::new(SettlementMetrics::begun(node.clone(), settings.every));
-            let mut chain = Chain::open(node, &settings, metrics).await?;
+            let mut chain = opened(node).await?;
             let target = chain.target().await?;
             assert_eq!(target, Target::Block(NEWEST));
             while matches!(chain.step(NEWEST).await?, Step::Read) {}
             assert_eq!(chain.block(), Some(NEWEST));
             chain.compare().await
         })
+    }
+
+    /// So `follow --once` ends also if the chain stays shorter than it was.
+    #[test]
+    fn a_node_that_stays_behind_is_believed_after_a_while() {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let node = without_logs(&[], U256::ZERO);
+            let mut chain = opened(&node).await.unwrap();
+            assert_eq!(chain.target().await.unwrap(), Target::Block(NEWEST));
+            chain.newest.as_mut().unwrap().number += 5;
+            assert_eq!(chain.target().await.unwrap(), Target::Unclear);
+            assert_eq!(chain.notes.len(), 1, "{:?}", chain.notes);
+            chain.shorter = Lag::of(Duration::ZERO);
+            assert_eq!(chain.target().await.unwrap(), Target::Block(NEWEST));
+        });
     }
 
     #[test]

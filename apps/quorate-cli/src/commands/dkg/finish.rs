@@ -91,7 +91,7 @@ struct Finish {
 impl InBls12381 for Finish {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.arguments.session)?;
-        let (closing, mut problems) = (self.arguments.close.closing(&session.ceremony)?, Problems::default());
+        let (closing, mut problems) = (self.arguments.close.closing(&session)?, Problems::default());
         let participant = begin(&session)?;
         let (participant, progress) = go_on(&session, participant, &closing, &mut problems)?;
         match participant.end() {

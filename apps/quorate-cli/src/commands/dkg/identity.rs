@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    file::make_private_folder,
+};
 use quorate_threshold::dkg::{ParticipantIdentity, ParticipantIdentityError};
 
 use super::{identity_file::IdentityFile, public_file};
@@ -29,7 +32,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// Folder to write the files to
+    /// Folder to write the files to. It is made if it is not there
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
@@ -61,6 +64,8 @@ impl Arguments {
             (false, true) => return Err(exists(&public)),
             (false, false) => {}
         }
+        let made = make_private_folder(&self.out);
+        made.with_context(|| format!("cannot make the folder {}", self.out.display())).map_err(Failure::io)?;
         secret_file::write(&secret, identity.to_json().as_bytes(), Existing::Refuse).map_err(|error| match error {
             SecretFileError::Exists { path } => exists(&path),
             other => other.into(),

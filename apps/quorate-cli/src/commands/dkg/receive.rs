@@ -69,7 +69,7 @@ struct Step {
 impl InBls12381 for Step {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.session)?;
-        let (closing, mut problems) = (self.close.closing(&session.ceremony)?, Problems::default());
+        let (closing, mut problems) = (self.close.closing(&session)?, Problems::default());
         let participant = begin(&session)?;
         let (participant, progress) = session.advance(participant, self.stage, &closing, &mut problems)?;
         session.name_culprits(&participant, &mut problems);

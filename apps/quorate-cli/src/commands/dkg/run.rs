@@ -162,7 +162,7 @@ impl Run {
         let session = Session::<S>::open(file, &arguments.session)?;
         let before = Stamps::of(session.watched());
         let has_compared = arguments.begin.compare(&session)?;
-        let mut closing = arguments.close.closing(&session.ceremony)?;
+        let mut closing = arguments.close.closing(&session)?;
         if !is_first {
             // The round that the member saw is closed, and not a later one of which nobody can have spoken yet.
             closing.round = None;

@@ -98,9 +98,14 @@ impl From<RoundName> for Round {
 }
 
 impl CloseArguments {
-    /// The round and the members, in the words of a ceremony.
-    pub(super) fn closing<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Result<Closing, Failure> {
-        Ok(Closing { round: self.close.map(Round::from), without: without(ceremony, self.without.as_ref())? })
+    /// The round and the members, in the words of a ceremony. Nobody goes on without itself.
+    pub(super) fn closing<S: Bls12381Suite>(&self, session: &Session<S>) -> Result<Closing, Failure> {
+        let without = without(&session.ceremony, self.without.as_ref())?;
+        if without.contains(&session.number) {
+            let me = session.ceremony.name(session.number);
+            return Err(Failure::usage(anyhow!("--without: you are {me}; name those who are absent")));
+        }
+        Ok(Closing { round: self.close.map(Round::from), without })
     }
 }
 
@@ -162,6 +167,15 @@ pub(super) struct Session<S: Bls12381Suite> {
     /// Which member this is.
     pub(super) number: MemberNumber,
     arguments: SessionArguments,
+}
+
+/// A round that is closed, and is not written down yet.
+struct ClosedRound<S: Bls12381Suite> {
+    round: Round,
+    /// Whose messages were not waited for, if it was closed before it was complete.
+    left_out: Option<Vec<MemberNumber>>,
+    after: Participant<S>,
+    outputs: Vec<CeremonyOutput>,
 }
 
 /// How far a run came.
@@ -254,7 +268,8 @@ impl<S: Bls12381Suite> Session<S> {
         Ok(participant)
     }
 
-    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says.
+    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says. If that would
+    /// leave the ceremony without a key because messages are missing, a round that is not complete stays open unless others left it.
     pub(super) fn advance(
         &self,
         mut participant: Participant<S>,
@@ -267,31 +282,46 @@ impl<S: Bls12381Suite> Session<S> {
             participant = self.take_in(participant, problems)?;
         }
         self.name_missed(&participant, problems);
-        while let Some(round) = participant.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
-            let missing = participant.missing();
-            let is_forced = !participant.is_complete();
+        // What is published cannot be taken back, so all rounds are closed in memory before the first of them is written down.
+        let (mut steps, mut ended, mut last) = (Vec::new(), Ok(Progress::Reached), participant.clone());
+        while let Some(round) = last.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
+            let missing = last.missing();
+            let is_forced = !last.is_complete();
             if is_forced && !closing.allows(round, &missing) {
-                return Ok((participant, Progress::Waiting { round, missing }));
+                ended = Ok(Progress::Waiting { round, missing });
+                break;
             }
-            let (next, outputs) = participant.clone().step(CeremonyEvent::Close);
+            let (next, outputs) = last.step(CeremonyEvent::Close);
             if let (true, Some(Err(failure))) = (is_forced, next.end()) {
-                // Nothing was published in this step, so it is not written down: messages may still come.
                 self.name_culprits(&next, problems);
-                return Err(Failure::usage(anyhow!(
-                    "without {}, the ceremony makes no key: {}. Nothing was changed, so you may go on when more messages are \
-                     there",
+                let spoken = participant.messages().filter(|message| message.sender() != self.number);
+                let latest = spoken.map(CeremonyMessage::round).max();
+                // Where others have gone on, they wait for what this member says next.
+                let left = steps.iter().rposition(|step: &ClosedRound<S>| latest > Some(step.round));
+                let complete = steps.iter().take_while(|step| step.left_out.is_none()).count();
+                let closed = complete.max(left.map_or(0, |place| place + 1));
+                let open = steps.get(closed).map_or(round, |step| step.round);
+                steps.truncate(closed);
+                ended = Err(Failure::usage(anyhow!(
+                    "without {}, the ceremony makes no key: {}. The round `{open}` is still open, so you may go on when more \
+                     messages are there",
                     words::names(&self.ceremony, &missing),
                     words::failure(&self.ceremony, failure)
                 )));
+                break;
             }
-            self.save_and_publish(&next, outputs)?;
-            if is_forced {
+            steps.push(ClosedRound { round, left_out: is_forced.then_some(missing), after: next.clone(), outputs });
+            last = next;
+        }
+        for ClosedRound { round, left_out, after, outputs } in steps {
+            self.save_and_publish(&after, outputs)?;
+            if let Some(missing) = left_out {
                 let names = words::names(&self.ceremony, &missing);
                 print::note(format_args!("closed the round `{round}` without {names}"));
             }
-            participant = next;
+            participant = after;
         }
-        Ok((participant, Progress::Reached))
+        ended.map(|progress| (participant, progress))
     }
 
     /// Says who did not do what the ceremony asks for.

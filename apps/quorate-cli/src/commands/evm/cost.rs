@@ -184,6 +184,12 @@ impl Arguments {
             }
         }
         let costs = question.answer().map_err(Failure::usage)?;
+        let money = costs.lines.iter().flat_map(|line| [self.eth(line.gas), self.price(line.gas)]).flatten();
+        if !money.chain(self.deposit(&costs)).all(f64::is_finite) {
+            return Err(Failure::usage(anyhow::anyhow!(
+                "the cost is too large for a number; choose a lower --gas-price, --eth-price or --penalty"
+            )));
+        }
         if self.json {
             print::json(&self.answer(&question, &costs))?;
         } else {
@@ -200,6 +206,11 @@ impl Arguments {
     /// Money for an amount of gas.
     fn price(&self, gas: f64) -> Option<f64> {
         self.eth(gas).zip(self.eth_price).map(|(eth, price)| eth * price)
+    }
+
+    /// Ether that the slots of all postings hold.
+    fn deposit(&self, costs: &SettlementCosts) -> Option<f64> {
+        costs.waiting.zip(self.penalty).map(|(waiting, penalty)| waiting.slots as f64 * penalty)
     }
 
     fn answer(&self, question: &CostQuestion, costs: &SettlementCosts) -> Answer {
@@ -220,7 +231,6 @@ impl Arguments {
             BreakEven::Demanded { most } => Some(Even::Demanded { most }),
             _ => None,
         };
-        let slots = costs.waiting.map(|waiting| waiting.slots);
         Answer {
             operators: question.operators,
             changed: question.changed,
@@ -231,8 +241,8 @@ impl Arguments {
             ways: costs.lines.iter().map(way).collect(),
             break_evens: costs.break_evens.iter().filter_map(even).collect(),
             waiting_postings: costs.waiting.map(|waiting| waiting.waiting),
-            slots,
-            deposit_eth: slots.zip(self.penalty).map(|(slots, penalty)| slots as f64 * penalty),
+            slots: costs.waiting.map(|waiting| waiting.slots),
+            deposit_eth: self.deposit(costs),
         }
     }
 
@@ -283,8 +293,8 @@ impl Arguments {
         }
         if let Some(waiting) = costs.waiting {
             let slots = HumanCount(waiting.slots);
-            let deposit = match self.penalty {
-                Some(penalty) => format!("{} ETH", short(waiting.slots as f64 * penalty)),
+            let deposit = match self.deposit(costs) {
+                Some(deposit) => format!("{} ETH", short(deposit)),
                 None => format!("{slots} penalties"),
             };
             line(format!("{} postings wait at a time", HumanCount(waiting.waiting)));

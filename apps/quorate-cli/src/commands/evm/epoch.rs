@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
-use quorate_evm::{NextEpoch, WeightPart, alloy_primitives::Bytes, state::NEVER};
+use quorate_evm::{MemberSet, NextEpoch, WeightPart, alloy_primitives::Bytes, state::NEVER};
 use quorate_host::{
     dash,
     exit::{Exit, Failure, Result},
@@ -14,7 +14,7 @@ use quorate_host::{
 };
 use serde::Serialize;
 
-use super::network_file::NetworkFile;
+use super::{network_file::NetworkFile, signers::list_of};
 use crate::commands::{
     print,
     unlock::name_of,
@@ -38,7 +38,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     network: PathBuf,
 
-    /// What the members weigh: a JSON list with a number below 2^64 for each index; `-` is standard input
+    /// What the members weigh: a JSON list with a number below 2^64 for each index; `-` is standard input. Keys behind its end
+    /// weigh nothing, and are named on standard error
     #[arg(long, value_name = "FILE")]
     weights: PathBuf,
 
@@ -119,6 +120,12 @@ impl Arguments {
                 "warning: two quorums of {required} without a common signer could settle different results; more than half of \
                  {total} rules it out"
             ));
+        }
+        // The keys of the next table are not in the network.
+        if let (false, keys @ 1..) = (self.renew, network.keys.len().saturating_sub(members)) {
+            let (all, without) = (network.keys.len(), (members..network.keys.len()).collect::<MemberSet>());
+            let have = if keys == 1 { "has" } else { "have" };
+            print::note(format!("warning: {keys} of {all} keys {have} no weight: {}", list_of(&without)));
         }
         if self.transactions {
             for transaction in calls.transactions(&network) {

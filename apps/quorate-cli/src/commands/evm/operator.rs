@@ -92,7 +92,10 @@ fn key_groups() -> Value<KeyGroup> {
     Value::new(parsed).with_names(|| named(KeyGroup::ALL.iter().map(|group| group.name())))
 }
 
-/// Addresses of flags.
+/// Addresses of flags. No account and no contract has the address zero.
 pub(in crate::commands) fn addresses() -> Value<Address> {
-    Value::new(|text| address::parse(text).map_err(|error| error.to_string()))
+    Value::new(|text| match address::parse(text) {
+        Ok(address) if address == Address::ZERO => Err("nobody has the address zero; name another".to_owned()),
+        read => read.map_err(|error| error.to_string()),
+    })
 }

@@ -48,7 +48,8 @@ pub(super) struct Arguments {
     deadline: u64,
 
     /// Where the contract stores the quorum as a base: `0` as the newest base, another slot that is not pinned, `rental` to let
-    /// the contract decide, or `none`
+    /// the contract decide, or `none`. The slots from 1 to the contract's pinnedSlots() are pinned, which is not checked here: the
+    /// contract refuses them
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 

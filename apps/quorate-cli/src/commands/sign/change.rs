@@ -1,11 +1,10 @@
 //! `quorate sign change`.
 
-use anyhow::anyhow;
 use clap::Args;
 use quorate::MinPk;
 use quorate_evm::alloy_primitives::Address;
 use quorate_formats::operation::CredentialsChange;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::exit::{Exit, Result};
 use serde::Serialize;
 
 use super::operation::{FORM_OF, OperationArguments};
@@ -56,11 +55,6 @@ struct Metadata {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let Self { operation, validator_index, to_address } = self;
-        if to_address == Address::ZERO {
-            return Err(Failure::usage(anyhow!(
-                "--to-address: nobody can use what goes to the address zero; name another"
-            )));
-        }
         let (network, key) = (operation.network, operation.unlock()?);
         let from_public_key = key.public_key().to_bytes();
         let change = CredentialsChange { validator_index, from_public_key, to_address: to_address.into_array() };
