@@ -176,7 +176,7 @@ fn a_dash() {
     };
     of(&["--transactions", "-"]).ran_with("{}").exits(2).says("standard input, line 1: this is not a transaction");
     of(&["--plan", "-", "--network", "-"]).ran_with("{}").exits(2).says("cannot be read twice");
-    of(&["--plan", "network.json", "--network", "-"]).ran_with("{}").exits(2).says("standard input: this is not a net");
+    of(&["--plan", "Cargo.toml", "--network", "-"]).ran_with("{}").exits(2).says("standard input: this is not a net");
     let mut weigh = program();
     weigh.args(["weigh", "--rpc", "http://127.0.0.1:1", "--network", "-"]);
     weigh.ran_with("{}").exits(2).says("standard input: this is not a network");

@@ -231,7 +231,8 @@ async fn ask(nodes: &[AskedNode], longest: Duration) -> Vec<NodeAnswer> {
 
 fn read_headers(path: &Path) -> Result<Headers> {
     let name = format!("--headers {}", path.display());
-    Headers::read(dash::open(path)?).map_err(|error| match error {
+    let file = dash::open(path).map_err(|failure| failure.context(name.clone()))?;
+    Headers::read(file).map_err(|error| match error {
         HeadersError::Text(TextError::Read(error)) => Failure::io(anyhow::Error::new(error).context(name)),
         error => Failure::usage(anyhow::Error::new(error).context(name)),
     })
