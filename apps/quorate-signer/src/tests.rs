@@ -299,6 +299,7 @@ fn a_signer_whose_disk_hangs_ends_with_130() {
         let listener = UnixListener::bind(&socket).expect("binds");
         let asking = SignerClient::new(socket.clone());
         tokio::spawn(async move { asking.status().await });
+        #[allow(clippy::async_yields_async, reason = "`serve` gives requests in progress until then")]
         let stop = async {
             // Those of this test, the disk, the server, the connection and the request that waits.
             while Arc::strong_count(&signer) < 5 {

@@ -105,6 +105,7 @@ impl Arguments {
             let name = plain(&path.display().to_string());
             print(&format!("listening on {name}\n"))?;
             tracing::info!(public_key = %config.identity.public_key, "listening on {name}");
+            #[allow(clippy::async_yields_async, reason = "`serve` gives requests in progress until then")]
             let stop = async move {
                 signals.next().await;
                 tracing::info!("stopping; a second signal ends at once");
