@@ -401,7 +401,7 @@ msrv: ## Everything compiles with the minimum Rust version that Cargo.toml state
 
 # A feature that compiles only beside another one is found here. The tests of the crates have all of them on.
 features: ## Each crate with each of its features alone, and the programs without what only tests turn on
-	$(CARGO) check --locked --features quorate-server/otlp
+	$(CARGO) check --locked
 	$(CARGO) check --locked -p quorate-curve --features bn254
 	$(CARGO) check --locked -p quorate
 	$(CARGO) check --locked -p quorate --features bn254
@@ -424,6 +424,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-blst
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
 	$(CARGO) check --locked -p quorate-blst --features serde
+	$(CARGO) check --locked -p quorate-server --features otlp
 	$(CARGO) check --locked -p quorate-node-binding -p quorate-java-binding
 	$(CARGO) check --locked -p quorate-python
 
