@@ -6,7 +6,7 @@ rust=$("${RUSTC:-rustc}" -vV)
 host=$(printf '%s\n' "$rust" | sed -n 's/^host: //p')
 system=$(uname -s)
 case $system/$host in
-Linux/*-gnu) ;;
+Linux/*-linux-gnu*) ;;
 *)
     echo "libquorate and the packages on it need Linux with glibc, and this is $system ($host)" >&2
     exit 1

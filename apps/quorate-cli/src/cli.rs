@@ -12,8 +12,8 @@ use quorate_host::{
 
 /// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession
 ///
-/// Results go to standard output, everything else to standard error; `-` is standard input. Exit code: 0 all valid, 1 at
-/// least one invalid, 2 usage or unreadable input, 3 I/O, 4 internal, 130 interrupted.
+/// Results go to standard output, everything else to standard error; `-` is standard input where the help of a flag says so. Exit
+/// code: 0 all valid, 1 at least one invalid, 2 usage or unreadable input, 3 I/O, 4 internal, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "quorate", version, propagate_version = true, arg_required_else_help = true)]
 #[command(max_term_width = 80, before_long_help = EXAMPLES)]

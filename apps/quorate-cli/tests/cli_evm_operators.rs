@@ -252,7 +252,7 @@ fn a_task_network_gets_the_stake() {
 
     evm(&[&register[..], &["--stake", "1"]].concat(), "").exits(2).says("--task-network");
     evm(&[&register[..], &["--task-network", &network]].concat(), "").exits(2).says("--stake");
-    for amount in ["", "-1", "0x10", "1.5", "1e18", &"9".repeat(79)] {
+    for amount in ["", "-1", "0x10", "1.5", "1.0", "7.", "1e18", &"9".repeat(79)] {
         let stake = format!("--stake={amount}");
         let wrong = [&register[..], &["--task-network", &network, &stake]].concat();
         evm(&wrong, "").exits(2).says("--stake").says("smallest unit");

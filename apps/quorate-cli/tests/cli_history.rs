@@ -334,6 +334,10 @@ fn what_a_folder_holds_and_is_not_read_is_said() {
     let into = folder.path("run");
     let plan = ["history", "plan", "--into", &into, "--chain", "quicknet", &path];
     command("quorate").args(plan).ran().exits(2).says("rounds-3.jsonl.gz: found a file packed with gzip");
+    // Unpacked, it is read, and the packed one beside it is left out.
+    folder.file("rounds-3.jsonl", round(2));
+    let ran = run().says(": not read: 3 files (first: X.ERA), ");
+    assert!(!ran.err.contains("packed with gzip"), "{}", ran.err);
 }
 
 /// The help says `.era`, `.jsonl` or `.json`; a file of claims in Parquet beside the eras is left out, and said.
@@ -411,6 +415,8 @@ fn a_chain_info_alone_is_told_what_to_do() {
         .refused("rounds.jsonl: element [0]: nothing says which chain")
         .says("takes --chain FILE");
     history(&[&"--chain", &info, &rounds]).exits(0).says("1 claim: valid");
+    // Beside the rounds, in a folder for example.
+    history(&[&"--chain", &info, &info, &rounds]).exits(0).says("1 claim: valid");
     history(&[&info]).refused("info.json: found no claim, expected at least one; check what wrote this input");
 }
 

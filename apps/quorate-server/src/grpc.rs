@@ -328,8 +328,8 @@ fn bad(why: &str) -> Status {
     Status::invalid_argument(clipped(why, LONGEST_REASON))
 }
 
-/// Characters of a reason.
-const LONGEST_REASON: usize = 2048;
+/// Characters of a reason. In the trailer one may take 14 bytes, and clients take 8 KiB of it.
+const LONGEST_REASON: usize = 512;
 
 impl From<Answer> for proto::Answer {
     fn from(answer: Answer) -> Self {

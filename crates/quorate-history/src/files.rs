@@ -1,6 +1,7 @@
 //! The files of a run: found in folders, recognised by their content, and in their order.
 
 use std::{
+    collections::HashSet,
     fmt,
     fs::{self, File},
     io::{self, BufReader, Read},
@@ -8,7 +9,10 @@ use std::{
 };
 
 use quorate_formats::{Foreign, Format, InputError, PEEK_LIMIT, drand::ChainInfo, first_object_has, guess};
-use quorate_host::text::{TextError, read_text};
+use quorate_host::{
+    same_file::is_same,
+    text::{TextError, read_text},
+};
 use thiserror::Error;
 
 use crate::{
@@ -259,7 +263,12 @@ impl Files {
         let (inputs, remarks) = expand(paths, of_folders)?;
         let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
+        // A folder may hold the description of its chain.
+        let description = drand.and_then(|drand| fs::metadata(drand).ok());
         for path in inputs {
+            if description.as_ref().is_some_and(|one| fs::metadata(&path).is_ok_and(|other| is_same(one, &other))) {
+                continue;
+            }
             match look(&path) {
                 Ok(Found::Eras { groups, genesis_validators_root }) => {
                     genesis.get_or_insert(genesis_validators_root);
@@ -372,10 +381,14 @@ fn expand(paths: &[PathBuf], taken: FolderFiles) -> Result<(Vec<PathBuf>, Vec<St
         let entries = fs::read_dir(path).map_err(cannot)?.map(|entry| entry.map(|entry| entry.path()));
         let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(cannot)?;
         entries.sort();
+        let names: HashSet<PathBuf> = entries.iter().cloned().collect();
+        // Whoever unpacks a file often keeps the packed one beside it.
+        let is_copy = |file: &Path| ends_in(file, &PACKED) && names.contains(&file.with_extension(""));
+        let is_input = |file: &Path, extensions: &[&str]| is_taken(file, extensions) && !is_copy(file);
         let mut known = taken.extensions().iter();
-        let extensions = known.find(|known| entries.iter().any(|file| is_taken(file, known)));
+        let extensions = known.find(|known| entries.iter().any(|file| is_input(file, known)));
         let extensions = extensions.ok_or_else(|| FilesError::EmptyFolder { path: path.clone(), taken })?;
-        let (inputs, mut left): (Vec<_>, Vec<_>) = entries.into_iter().partition(|file| is_taken(file, extensions));
+        let (inputs, mut left): (Vec<_>, Vec<_>) = entries.into_iter().partition(|file| is_input(file, extensions));
         left.retain(|file| !file.ends_with(CHAIN_FILE) && !paths.contains(file));
         let (folders, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|path| path.is_dir());
         let left = [left_out("file", &others), left_out("folder", &folders)].into_iter().flatten().collect::<Vec<_>>();
@@ -390,10 +403,12 @@ fn expand(paths: &[PathBuf], taken: FolderFiles) -> Result<(Vec<PathBuf>, Vec<St
 /// Whether a file of a folder is taken: by the end of its name, also if the end of a packed file is behind it. Whoever packed one file of
 /// many would miss its claims, so it is refused like one that is given by its name.
 fn is_taken(file: &Path, extensions: &[&str]) -> bool {
-    let ends_in =
-        |name: &Path, known: &[&str]| name.extension().is_some_and(|end| known.iter().any(|known| end == *known));
     let unpacked = file.file_stem().map(Path::new).filter(|_| ends_in(file, &PACKED));
     ends_in(unpacked.unwrap_or(file), extensions)
+}
+
+fn ends_in(file: &Path, known: &[&str]) -> bool {
+    file.extension().is_some_and(|end| known.iter().any(|known| end == *known))
 }
 
 /// How many files or folders are left out, and the name of the first; none if there are none.

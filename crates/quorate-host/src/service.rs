@@ -63,12 +63,14 @@ pub async fn watch<F: Future<Output = bool>>(mut works: impl FnMut() -> F) {
 /// waits for as long as the program works.
 #[cfg(unix)]
 pub async fn interrupted() {
-    // If they cannot be listened to, the system's own rule holds: both end the program.
-    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return pending().await };
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return pending().await };
+    // Of one that cannot be listened to, the system's own rule holds: it ends the program.
+    let heard = async |kind| match signal(kind) {
+        Ok(mut signal) => _ = signal.recv().await,
+        Err(_) => pending().await,
+    };
     tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        () = heard(SignalKind::interrupt()) => {}
+        () = heard(SignalKind::terminate()) => {}
     }
 }
 

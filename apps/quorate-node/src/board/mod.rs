@@ -35,7 +35,7 @@ pub use bounds::{
 };
 pub use report::{
     BanRow, ChainReport, Component, Count, IdentityReport, MemberReport, PeerRow, PunishmentKind, PunishmentReport,
-    Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState, old_head,
+    Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState, old_head, problem_of_payer,
 };
 pub use state::Expectations;
 pub use transport::TransportView;

@@ -11,6 +11,8 @@ use quorate_evm::{
 
 use quorate_network::roles::Roles;
 
+use crate::tokens;
+
 /// Who this node is.
 #[derive(Clone, Debug)]
 pub struct IdentityReport {
@@ -258,6 +260,18 @@ pub struct ChainReport {
 pub fn old_head(time: u64, epoch_length: u64, now_ms: u64) -> Option<String> {
     let age = (now_ms / 1_000).saturating_sub(time);
     (age > (epoch_length / 2).clamp(60, 300)).then(|| format!("its newest block is {age} s old"))
+}
+
+/// The gas of a settlement, for which the payer must have money. Few take more.
+const SETTLEMENT_GAS: u64 = 300_000;
+
+/// What is wrong with an account that has so many wei, if it cannot pay for a settlement at this price of a unit of gas.
+pub fn problem_of_payer(account: Address, balance: U256, price: U256) -> Option<String> {
+    let needed = price.saturating_mul(U256::from(SETTLEMENT_GAS));
+    (balance < needed).then(|| {
+        let [has, needs] = [balance, needed].map(|wei| tokens::amount(wei, 18));
+        format!("{account} has {has} ETH for gas, and a settlement may cost {needs} now: send it some, or nothing settles by this node")
+    })
 }
 
 /// A part of the node that can fail.

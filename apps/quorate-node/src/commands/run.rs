@@ -63,8 +63,8 @@ use super::{
 
 /// Run the node
 ///
-/// Prints where the dashboard is when it is ready to serve. Ctrl-C or SIGTERM ends it; kill -9 loses nothing that anybody has
-/// seen. The signer must run: the node asks it for each signature.
+/// Prints where the dashboard is when it is ready to serve. Ctrl-C or SIGTERM ends it, with 130 if it needs longer than
+/// 20 seconds; kill -9 loses nothing that anybody has seen. The signer must run: the node asks it for each signature.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLE)]
 pub(crate) struct Arguments {
@@ -96,8 +96,8 @@ const SIGNER_RETRY: Duration = Duration::from_secs(2);
 const LINGER: Duration = Duration::from_millis(25);
 /// How often to look whether the loop turns already.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long the node may take to end. What it said is on disk all the while.
-const STOPS: Duration = Duration::from_secs(30);
+/// How long the node may take to end: less than the unit's `TimeoutStopSec`. What it said is on disk all the while.
+const STOPS: Duration = Duration::from_secs(20);
 /// The most tasks from outside that wait for the loop.
 const MOST_ORDERS: usize = 256;
 /// From where the watch goes on after a restart, in the data folder.
@@ -124,9 +124,7 @@ impl Arguments {
                 tracing::info!("stopping");
                 let _ = stop.send(true);
                 sleep(STOPS).await;
-                tracing::error!(
-                    "the node does not end, because a call of the system hangs; it ends as if it was killed"
-                );
+                tracing::error!("the node does not end in time; it ends as if it was killed");
                 process::exit(i32::from(Exit::Interrupted.code()));
             });
             let board = board(&options);

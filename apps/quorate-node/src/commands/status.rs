@@ -12,7 +12,11 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     plain, utc,
 };
-use quorate_node::{board::old_head, runtime::now, tokens};
+use quorate_node::{
+    board::{old_head, problem_of_payer},
+    runtime::now,
+    tokens,
+};
 use quorate_signer_client::SignerClient;
 use serde_json::Value;
 
@@ -95,9 +99,8 @@ impl Arguments {
                 let wei = rpc.quantity("eth_getBalance", serde_json::json!([account, "latest"])).await;
                 let wei = wei.map_err(Failure::io)?;
                 print(format!("payer       {account}, {} ETH for gas", tokens::amount(wei, 18)))?;
-                if wei.is_zero() {
-                    wrong.push(format!("the payer {account} has nothing to pay for gas with"));
-                }
+                let price = rpc.quantity("eth_gasPrice", serde_json::json!([])).await.map_err(Failure::io)?;
+                wrong.extend(problem_of_payer(account, wei, price).map(|why| format!("the payer {why}")));
             }
             let http = options.http.clone().unwrap_or_else(|| super::run::HTTP.to_owned());
             match node(&http).await {

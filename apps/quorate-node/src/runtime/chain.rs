@@ -25,10 +25,7 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::{
-    board::{ChainReport, Component, NodeBoard, old_head},
-    tokens,
-};
+use crate::board::{ChainReport, Component, NodeBoard, old_head, problem_of_payer};
 use quorate_network::{
     groups::add_up,
     message::{Attestation, ConflictEvidence},
@@ -211,8 +208,6 @@ const MOST_ORDERS: usize = 4_096;
 const MOST_NEWS: usize = 64;
 /// How often the pool, the payer's money and the operator's stake are read.
 const STAKE_EVERY: Duration = Duration::from_secs(30);
-/// The gas of a settlement, for which the payer must have money. Few take more.
-const SETTLEMENT_GAS: u64 = 300_000;
 /// How long the chain's node may take for one look at it, the first one excepted.
 const LOOK: Duration = Duration::from_secs(20);
 /// The same for the first look, which reads all logs.
@@ -317,15 +312,14 @@ impl ChainEdge {
         let read = async {
             let pool = rpc.read(contract, &TaskNetwork::poolCall {}, None).await.ok()?;
             told.push(ChainNews::Pool { free: pool.free });
-            if let Some((submitter, _)) = &self.submitter {
-                let account = submitter.address();
-                let balance = rpc.quantity("eth_getBalance", json!([account, "latest"])).await.ok()?;
-                let price = rpc.quantity("eth_gasPrice", json!([])).await.ok()?;
-                told.push(ChainNews::Payer(problem_of_payer(account, balance, price)));
+            if let Some(operator) = self.operator {
+                let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
+                told.push(ChainNews::Stake { stake });
             }
-            let operator = self.operator?;
-            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
-            told.push(ChainNews::Stake { stake });
+            let account = self.submitter.as_ref()?.0.address();
+            let balance = rpc.quantity("eth_getBalance", json!([account, "latest"])).await.ok()?;
+            let price = rpc.quantity("eth_gasPrice", json!([])).await.ok()?;
+            told.push(ChainNews::Payer(problem_of_payer(account, balance, price)));
             Some(())
         };
         // Whatever was read until then is told.
@@ -438,15 +432,6 @@ impl ChainEdge {
             _ => Vec::new(),
         }
     }
-}
-
-/// What is wrong with an account that has so many wei, if it cannot pay for a settlement at this price of a unit of gas.
-pub(super) fn problem_of_payer(account: Address, balance: U256, price: U256) -> Option<String> {
-    let needed = price.saturating_mul(U256::from(SETTLEMENT_GAS));
-    (balance < needed).then(|| {
-        let [has, needs] = [balance, needed].map(|wei| tokens::amount(wei, 18));
-        format!("{account} has {has} ETH for gas, and a settlement may cost {needs} now: send it some, or nothing settles by this node")
-    })
 }
 
 fn failed(purpose: Purpose, why: String) -> ChainNews {

@@ -9,7 +9,7 @@ use tokio::{net::UnixListener, time::timeout};
 
 use super::*;
 use crate::{
-    board::Expectations,
+    board::{Expectations, problem_of_payer},
     programs::ProgramSettings,
     transport::{
         Admission, Admitted, Credential, Identity, Limits, Terms,
@@ -90,7 +90,7 @@ async fn a_payer_without_money_is_a_problem() {
     let folder = tempfile::tempdir().unwrap();
     let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
     let gwei = U256::from(1_000_000_000);
-    let of = |balance| chain::problem_of_payer(Address::repeat_byte(9), balance, U256::from(20) * gwei);
+    let of = |balance| problem_of_payer(Address::repeat_byte(9), balance, U256::from(20) * gwei);
     let enough = U256::from(6_000_000) * gwei;
     assert_eq!(of(enough), None);
     let poor = of(enough - U256::ONE).expect("it is too little");

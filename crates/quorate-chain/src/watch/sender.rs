@@ -14,7 +14,7 @@ use quorate_evm::{
     watch::{ProofBases, WatchDuty, demand_call, drop_call, prove_call, withdraw_call},
 };
 use serde_json::json;
-use tokio::sync::mpsc::Receiver;
+use tokio::{sync::mpsc::Receiver, time::timeout};
 
 use super::metrics::{WITHDRAW, WatchMetrics};
 use crate::{
@@ -70,6 +70,9 @@ struct Pause {
 
 /// More gas than a demand takes.
 const DEMAND_GAS: u128 = 120_000;
+
+/// How long the node may take to say the contract's state. Other postings wait meanwhile.
+const STATE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a call that failed is not tried again.
 const PAUSE: Duration = Duration::from_secs(30);
@@ -141,9 +144,10 @@ impl Sender {
     async fn bases(&self, task: Task, follower: &Follower) -> ProofBases {
         match self.paused.get(&task).map_or(0, |pause| pause.times % 3) {
             0 => {
-                let state = self.node.read(self.contract, &Settlement::stateCall {}, None).await;
+                let call = Settlement::stateCall {};
+                let state = timeout(STATE_PATIENCE, self.node.read(self.contract, &call, None)).await;
                 // Of a node that does not answer nothing is known.
-                let stands = state.is_ok_and(|state| state == follower.state());
+                let stands = matches!(state, Ok(Ok(state)) if state == follower.state());
                 if stands { ProofBases::All } else { ProofBases::Ring }
             }
             1 => ProofBases::Ring,

@@ -9,7 +9,7 @@ use crate::{
         Erc20, TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
-    gas::MOST_BYTES,
+    gas::{MOST_BYTES, MOST_GAS},
     member_set::MemberSet,
 };
 
@@ -111,8 +111,8 @@ pub fn parts_of_tally(keys: usize, tasks: Vec<Task>, quorums: Vec<MemberSet>) ->
     parts
 }
 
-/// No transaction uses more gas than 2^24 (EIP-7825). Some is kept for what is not estimated.
-const MOST_TALLY_GAS: u64 = (1 << 24) - 500_000;
+/// Some of [`MOST_GAS`] is kept for what is not estimated.
+const MOST_TALLY_GAS: u64 = MOST_GAS - 500_000;
 
 /// Pays an operator what its keys earned, by their [shares](share_of). Anyone may send it; the operator is paid.
 pub fn claim(terms: &ContractTerms, operator: Address, shares: Vec<Share>) -> PlannedCall {

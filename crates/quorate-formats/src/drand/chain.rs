@@ -222,6 +222,9 @@ struct Metadata {
     beacon_id: Option<String>,
 }
 
+/// The bytes of a chain hash and of a genesis seed.
+const SHA_256: usize = 32;
+
 impl Document {
     /// The name of the chain among those of its nodes. drand reads a missing one as `default`.
     fn beacon_id(&self) -> Result<Option<&str>, String> {
@@ -232,15 +235,16 @@ impl Document {
         }
     }
 
-    /// Refuses a key that is longer than any suite's. Round 1 has the seed in place of a signature, and the chain hash is shorter.
+    /// Refuses a key that is longer than any suite's, and a hash that is longer than SHA-256's: 64 hexadecimal digits with a mistake in
+    /// them may be base64 of more bytes.
     fn check_lengths(&self) -> Result<(), String> {
-        let length = |bytes: &Option<HexOrBase64>| bytes.as_ref().map_or(0, |bytes| bytes.0.len());
-        for (what, field, length) in [
-            ("public key", Field::PublicKeys, self.public_key.0.len()),
-            ("genesis seed", Field::Signature, length(&self.genesis_seed)),
-            ("chain hash", Field::Signature, length(&self.hash)),
-        ] {
-            field.check_length(length).map_err(|reason| format!("in its {what}: {reason}"))?;
+        let key = Field::PublicKeys.check_length(self.public_key.0.len());
+        key.map_err(|reason| format!("in its public key: {reason}"))?;
+        for (what, hash) in [("genesis seed", &self.genesis_seed), ("chain hash", &self.hash)] {
+            let length = hash.as_ref().map_or(0, |hash| hash.0.len());
+            if length > SHA_256 {
+                return Err(format!("in its {what}: found {length} bytes, more than the {SHA_256} of a hash"));
+            }
         }
         Ok(())
     }
@@ -517,6 +521,16 @@ mod tests {
             let hash = "ab".repeat(32);
             let error = ChainInfo::from_json(&format!("{{{}}}", by_hash.replace(&chain.hash.to_uppercase(), &hash)));
             assert!(error.unwrap_err().to_string().contains("states the chain hash"));
+        }
+    }
+
+    #[test]
+    fn a_mistyped_digit_is_no_base64() {
+        let digits = "ab".repeat(31);
+        for (field, what) in [("groupHash", "genesis seed"), ("hash", "chain hash")] {
+            let text = format!(r#"{{"public_key": "{}", "{field}": "{digits}aO"}}"#, "11".repeat(48));
+            let error = ChainInfo::from_json(&text).unwrap_err().to_string();
+            assert!(error.contains(&format!("in its {what}: found 48 bytes, more than the 32")), "{error}");
         }
     }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use quorate_evm::{
     KeyGroup, Sender, StakeEntry, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256},
-    amount,
+    amount::{self, AmountError},
 };
 use quorate_host::exit::{Exit, Result};
 use serde::Serialize;
@@ -165,7 +165,13 @@ impl fmt::Display for Report {
 
 /// Reads an amount in the smallest unit of a token.
 fn units(text: &str) -> std::result::Result<U256, String> {
-    amount::parse(text, 0).map_err(|error| format!("{error}; expected a whole number of the token's smallest unit"))
+    // Whoever writes a point means whole tokens.
+    let read = if text.contains('.') {
+        Err(AmountError::TooFine { found: text.to_owned(), decimals: 0 })
+    } else {
+        amount::parse(text, 0)
+    };
+    read.map_err(|error| format!("{error}; expected a whole number of the token's smallest unit"))
 }
 
 /// Clap's own usage line does not fit.

@@ -176,7 +176,7 @@ impl Arguments {
         let name = width(0).min(room);
         for [signer, a, b, c] in &rows {
             // The dots of a name that is cut take one place.
-            let signer = clipped(signer, room - 1);
+            let signer = if signer.chars().count() > room { clipped(signer, room - 1) } else { signer.clone() };
             print::line(format_args!("{signer:<name$}  {a:>stake$}  {b:>shares$}  {c:>participants$}").to_string())?;
         }
         let (threshold, total) = (allotment.threshold(), allotment.total());
