@@ -41,14 +41,17 @@ def build(arguments):
 
 
 def run(name, folder, command):
-    """Runs one test program. Returns its name, whether it passed, how many tests passed, its seconds and what it printed."""
+    """Runs one test program. Returns its name, whether it passed, how many tests passed, its seconds and the CPU's, and its output."""
     start = time.monotonic()
     # Cargo itself must not have it: build scripts that look at it (that of `ring`) would run again, and with them whatever needs them.
     environment = os.environ if command[0] == CARGO else os.environ | {"CARGO_MANIFEST_DIR": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    output = done.stdout.decode(errors="replace")
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        output = process.stdout.read().decode(errors="replace")
+        # That of the programs which it started and waited for is in it.
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     passed = sum(int(count) for count in re.findall(r"^test result: .*? (\d+) passed", output, re.MULTILINE))
-    return name, done.returncode == 0, passed, time.monotonic() - start, output
+    return name, process.returncode == 0, passed, time.monotonic() - start, usage.ru_utime + usage.ru_stime, output
 
 
 def main():
@@ -62,9 +65,9 @@ def main():
     total, failed = 0, []
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run, *job) for job in jobs]):
-            name, ok, passed, seconds, output = done.result()
+            name, ok, passed, seconds, of_cpu, output = done.result()
             total += passed
-            print(f"{'ok    ' if ok else 'FAILED'} {seconds:7.1f} s {passed:5} passed  {name}", flush=True)
+            print(f"{'ok    ' if ok else 'FAILED'} {seconds:7.1f} s, {of_cpu:6.1f} s of CPU {passed:5} passed  {name}", flush=True)
             if not ok:
                 failed.append(name)
                 print(output, flush=True)
