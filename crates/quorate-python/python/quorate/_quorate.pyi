@@ -31,6 +31,7 @@ __all__ = [
     "core_sign",
     "core_verify",
     "fast_aggregate_verify",
+    "has_plan",
     "key_gen",
     "key_validate",
     "merge_shards",
