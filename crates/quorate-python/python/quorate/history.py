@@ -54,8 +54,8 @@ def plan(
 
     The files are era files, rounds of drand, blocks of Chia, and claims in JSON Lines or Parquet; of folders, those whose names
     end in ``.era``, ``.jsonl`` or ``.parquet``, or if there are none in ``.json``, and the others are left out. Every file is
-    read once, to be hashed. Raises ``OSError`` if a file cannot be read, and ``UsageError`` if it cannot be cut, is given twice,
-    or the folder has a plan.
+    read once, to be hashed. Raises ``OSError`` if a file cannot be read, and ``UsageError`` if it cannot be cut, is given
+    twice, or the folder has a plan.
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     return _quorate.plan_shards(
