@@ -15,7 +15,7 @@
 //! | [`flush`](mod@flush) | a flush to the disk, on every kind of volume |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
-//! | `same_file` | whether an output is also an input, with the feature `manual` |
+//! | [`same_file`] | whether two files are one, and, with the feature `manual`, whether an output is also an input |
 //! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `runtime` | a runtime for whose end no blocking call is waited, with the feature `runtime` |
@@ -45,7 +45,6 @@ pub mod flush;
 pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
-#[cfg(feature = "manual")]
 pub mod same_file;
 #[cfg(feature = "manual")]
 pub mod flag;

@@ -1,12 +1,13 @@
 //! Whether two paths or open files are the same file, whatever they are called.
 
-use std::{
-    fs::{self, Metadata},
-    path::Path,
-};
+use std::fs::Metadata;
+#[cfg(feature = "manual")]
+use std::{fs, path::Path};
 
+#[cfg(feature = "manual")]
 use anyhow::anyhow;
 
+#[cfg(feature = "manual")]
 use crate::{dash::is_dash, exit::Failure};
 
 /// Whether two files are one. On other systems than Unix nothing tells, and they count as two.
@@ -27,6 +28,7 @@ pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
 ///
 /// # Errors
 /// Exit code 2.
+#[cfg(feature = "manual")]
 pub fn refuse_an_output_that_is_an_input(
     output: &Path,
     inputs: impl IntoIterator<Item = impl AsRef<Path>>,
@@ -46,7 +48,7 @@ pub fn refuse_an_output_that_is_an_input(
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, unix, feature = "manual"))]
 mod tests {
     use std::os::unix::fs::symlink;
 

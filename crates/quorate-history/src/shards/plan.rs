@@ -10,6 +10,7 @@ use std::{
 
 use quorate_formats::{
     Format,
+    drand::DrandOptions,
     parquet::{ParquetRows, RowGroup},
 };
 use quorate_host::BYTE_ORDER_MARK;
@@ -19,7 +20,10 @@ use super::{
     hashing::{Digest, Hashing, digest_of_parts},
     manifest::{Covers, EraBefore, Manifest, RunTerms, Shard, make_folder},
 };
-use crate::files::{Content, EraInput, Files, OtherInput};
+use crate::{
+    chia, drand,
+    files::{Content, EraInput, Files, OtherInput},
+};
 
 /// Cuts files into shards of about `shard_bytes` bytes, and writes the manifest into a folder, which is made. An era is always one
 /// shard. Every file is read once, to be hashed; `progress` hears the bytes of each piece, and may break off.
@@ -39,8 +43,10 @@ pub fn plan(
     let (shards, names) = (Vec::new(), BTreeSet::new());
     let mut planner = Planner { shards, names, shard_bytes: shard_bytes.max(1), progress };
     planner.eras(&files.eras)?;
+    let rounds =
+        DrandOptions { chain: files.drand.as_ref().map(|chain| chain.info.clone()), ..DrandOptions::default() };
     for input in &files.others {
-        planner.other(input)?;
+        planner.other(input, &rounds)?;
     }
     let Planner { mut shards, .. } = planner;
     if shards.is_empty() {
@@ -102,12 +108,19 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         Ok(())
     }
 
-    fn other(&mut self, OtherInput { path, content, .. }: &OtherInput) -> Result<(), ShardError> {
+    fn other(
+        &mut self,
+        OtherInput { path, content, .. }: &OtherInput,
+        rounds: &DrandOptions,
+    ) -> Result<(), ShardError> {
         let file = self.absolute(path)?;
         let unfit = |what: &str| Err(ShardError::unfit(path, what));
         match content {
             Content::Claims(Format::Jsonl) => self.lines(&file),
             Content::Claims(Format::Parquet) => self.rows(&file),
+            // Whether there is a first entry. If it cannot be read, the run says why.
+            Content::Claims(Format::Drand) if drand::read(buffered(path)?, rounds).next().is_none() => unfit(NO_CLAIM),
+            Content::ChiaBlocks if chia::read(buffered(path)?).next().is_none() => unfit(NO_CLAIM),
             Content::Claims(Format::Drand) => self.whole(file, Covers::Rounds),
             Content::ChiaBlocks => self.whole(file, Covers::Blocks),
             Content::Claims(Format::LightClient) => {
@@ -227,6 +240,11 @@ pub(super) fn digest_of_rows(
 /// The sum of numbers that a footer states. No file has what they say if it is too large, which is found when the parts are hashed.
 fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
+}
+
+/// A file, read from its beginning.
+pub(super) fn buffered(file: &Path) -> Result<BufReader<File>, ShardError> {
+    Ok(BufReader::with_capacity(READ_AHEAD, File::open(file).map_err(ShardError::read(file))?))
 }
 
 /// What is said of a file that has nothing to verify: it may be the output of a command that failed.

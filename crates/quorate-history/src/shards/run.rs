@@ -17,7 +17,7 @@ use super::{
     hashing::{Digest, digest_of_parts},
     judge::{ClaimCounts, Item, Sink, Unjudged, judge},
     manifest::{Covers, EraBefore, Manifest, Shard},
-    plan::{CHANGED, NO_CLAIM, digest_of_file, digest_of_rows},
+    plan::{CHANGED, NO_CLAIM, buffered, digest_of_file, digest_of_rows},
     results::{self, Receipt, Span, Unfinished},
 };
 use crate::{
@@ -57,7 +57,7 @@ pub fn run(
         judged.into_iter().try_for_each(|judged| result.verdict(judged))?;
         if progress(result.counts()).is_break() { Err(ShardError::Interrupted) } else { Ok(()) }
     })?;
-    // The plan has seen that lines and rows are claims. An era may have no block.
+    // The plan has seen that there is an entry. An era may have no block.
     if matches!(planned.covers, Covers::Rounds | Covers::Blocks) && result.is_empty() {
         return Err(ShardError::unfit(&planned.file, NO_CLAIM));
     }
@@ -176,10 +176,6 @@ fn blocks(file: &Path, sink: &mut Sink) -> Result<u64, ShardError> {
         }
     }
     Ok(unverified)
-}
-
-fn buffered(file: &Path) -> Result<BufReader<File>, ShardError> {
-    Ok(BufReader::with_capacity(READ_AHEAD, File::open(file).map_err(ShardError::read(file))?))
 }
 
 fn entries(
