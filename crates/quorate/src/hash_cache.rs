@@ -13,18 +13,25 @@ use crate::{recent::Recent, suite::Suite, tag::Hashing};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MessageDigest([u8; 32]);
 
-impl MessageDigest {
-    /// The digest of a message that is a concatenation of two parts.
-    pub(crate) fn of(hashing: Hashing<'_>, prefix: &[u8], body: &[u8]) -> Self {
+/// The digest of a message before its prefix, from which it goes on for every message that differs in the prefix alone.
+pub(crate) struct UnprefixedDigest(Sha256);
+
+impl UnprefixedDigest {
+    /// The beginning of the digests of messages with this body.
+    pub(crate) fn of(hashing: Hashing<'_>, body: &[u8]) -> Self {
         let mut digest = Sha256::new();
         digest.update([hashing.function as u8]);
         // With the lengths in front, different parts are different bytes.
-        for part in [hashing.tag, prefix] {
+        for part in [hashing.tag, body] {
             digest.update((part.len() as u64).to_be_bytes());
             digest.update(part);
         }
-        digest.update(body);
-        Self(digest.finalize().into())
+        Self(digest)
+    }
+
+    /// The digest of the message whose body stands behind this prefix.
+    pub(crate) fn behind(&self, prefix: &[u8]) -> MessageDigest {
+        MessageDigest(self.0.clone().chain_update(prefix).finalize().into())
     }
 }
 
@@ -123,7 +130,7 @@ mod tests {
     const SHA_256: HashFunction = HashFunction::Sha256;
 
     fn digest(i: usize) -> MessageDigest {
-        MessageDigest::of(Hashing { tag: b"tag", function: SHA_256 }, b"", &i.to_be_bytes())
+        UnprefixedDigest::of(Hashing { tag: b"tag", function: SHA_256 }, &i.to_be_bytes()).behind(b"")
     }
 
     /// The slots of a table of the standard library that holds so many entries.
@@ -182,7 +189,7 @@ mod tests {
     #[test]
     fn parts_are_kept_apart() {
         let of = |tag: &'static [u8], prefix: &[u8], body: &[u8]| {
-            MessageDigest::of(Hashing { tag, function: SHA_256 }, prefix, body)
+            UnprefixedDigest::of(Hashing { tag, function: SHA_256 }, body).behind(prefix)
         };
         let all = [
             of(b"ab", b"", b"c"),
@@ -196,6 +203,9 @@ mod tests {
             assert!(all[i + 1..].iter().all(|other| other != one));
         }
         #[cfg(feature = "bn254")]
-        assert_ne!(all[0], MessageDigest::of(Hashing { tag: b"ab", function: HashFunction::Keccak256 }, b"", b"c"));
+        {
+            let keccak = Hashing { tag: b"ab", function: HashFunction::Keccak256 };
+            assert_ne!(all[0], UnprefixedDigest::of(keccak, b"c").behind(b""));
+        }
     }
 }

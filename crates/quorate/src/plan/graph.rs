@@ -37,6 +37,8 @@ pub(super) struct Edge {
 impl<S: Suite> Graph<S> {
     pub(super) fn new(claims: &[Claim<S>]) -> Self {
         let mut key_index = HashMap::new();
+        // The number of each tag and body, and the messages by that number and by the vertex of the key in front of the body.
+        let mut unprefixed = HashMap::new();
         let mut message_index = HashMap::new();
         let mut graph = Self {
             defects: Vec::new(),
@@ -60,21 +62,23 @@ impl<S: Suite> Graph<S> {
                     graph.keys.push(key);
                     graph.keys.len() - 1
                 });
-                let prefix = claim.is_augmented().then_some(key);
-                // Keys over one message share its allocation, so one look-up serves them all.
-                let message = match last {
-                    Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
+                // Keys over one message share its allocation, so its bytes are read once for them all.
+                let number = match last {
+                    Some((same, number)) if Arc::ptr_eq(same, body) => number,
                     _ => {
-                        let message = Message { tag: claim.tag().clone(), prefix, body: body.clone() };
-                        *message_index.entry(message).or_insert_with_key(|message| {
-                            graph.messages.push(message.clone());
-                            graph.only.push(false);
-                            graph.messages.len() - 1
-                        })
+                        let next = unprefixed.len();
+                        *unprefixed.entry((claim.tag(), &body[..])).or_insert(next)
                     }
                 };
+                last = Some((body, number));
+                let prefix = claim.is_augmented().then_some(key_vertex);
+                let message = *message_index.entry((number, prefix)).or_insert_with(|| {
+                    let prefix = prefix.map(|_| key);
+                    graph.messages.push(Message { tag: claim.tag().clone(), prefix, body: body.clone() });
+                    graph.only.push(false);
+                    graph.messages.len() - 1
+                });
                 graph.only[message] |= has_coefficients;
-                last = Some((body, message));
                 graph.edges.push(Edge { message, key: key_vertex });
             }
             graph.live.push(Live { claim: index, edges: start..graph.edges.len() });

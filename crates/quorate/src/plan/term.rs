@@ -7,7 +7,7 @@ use quorate_curve::Weight;
 use super::position::{Position, Span};
 use crate::{
     claim::{ClaimSignature, SourceId},
-    hash_cache::MessageDigest,
+    hash_cache::{MessageDigest, UnprefixedDigest},
     key::PublicKey,
     suite::Suite,
     tag::SuiteTag,
@@ -33,7 +33,7 @@ pub(crate) struct Defective {
 }
 
 /// Everything that goes into the hash of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Message<S: Suite> {
     pub(crate) tag: SuiteTag,
     /// The key that an AUG suite hashes in front of the body.
@@ -42,10 +42,18 @@ pub(crate) struct Message<S: Suite> {
 }
 
 impl<S: Suite> Message<S> {
-    /// The digest by which its hash is cached.
-    pub(crate) fn digest(&self) -> MessageDigest {
-        let prefix = self.prefix.map(|key| key.to_bytes());
-        MessageDigest::of(self.tag.hashing(), prefix.as_ref().map_or(&[][..], AsRef::as_ref), &self.body)
+    /// The digests by which the hashes of messages are cached. Of messages that follow each other and differ in their prefixes alone,
+    /// the body is read once.
+    pub(crate) fn digests(messages: &[Self]) -> Vec<MessageDigest> {
+        let mut digests = Vec::with_capacity(messages.len());
+        for run in messages.chunk_by(|a, b| a.tag == b.tag && Arc::ptr_eq(&a.body, &b.body)) {
+            let unprefixed = UnprefixedDigest::of(run[0].tag.hashing(), &run[0].body);
+            digests.extend(run.iter().map(|message| match message.prefix {
+                Some(key) => unprefixed.behind(key.to_bytes().as_ref()),
+                None => unprefixed.behind(&[]),
+            }));
+        }
+        digests
     }
 }
 

@@ -156,7 +156,7 @@ impl<S: Suite> Variant<S> {
         if messages.len() > read(&self.hashes).most_messages() {
             return CachedHashes::none();
         }
-        let digests = messages.iter().map(Message::digest).collect();
+        let digests = Message::digests(messages);
         read(&self.hashes).look_up(digests)
     }
 
@@ -462,6 +462,7 @@ mod tests {
         suite::MinPk,
     };
     use quorate_curve::{Backend, Bls12381Group, G1};
+    use std::time::{Duration, Instant};
 
     /// Whatever is decoded, no more keys stay than the bound says, and neither bytes of another length nor bytes that are
     /// not a key stay at all.
@@ -543,6 +544,26 @@ mod tests {
             assert_eq!(variant.knows(MinPk::Eth2, claim, &Options::default()), vec![false; claim.statements()]);
             assert_eq!(read(&variant.keys).kept.len(), kept);
         }
+    }
+
+    /// An AUG suite hashes a message behind each key. Before the threads shared that work, one of them read the message for each key: to
+    /// tell equal messages, and again for the digest by which its hash is cached.
+    #[test]
+    fn a_message_behind_many_keys_is_planned_by_reading_it_once() {
+        const KEYS: u16 = 1500;
+        let suite = MinPk::Chia;
+        let secret = |i: u16| SecretKey::key_gen(suite, &[&i.to_be_bytes()[..], &[0; 30]].concat(), b"").unwrap();
+        let keys = (0..KEYS).map(|i| secret(i).public_key()).collect();
+        let claims = [Claim::shared(suite, keys, vec![0_u8; 16 << 20], secret(0).sign(suite, b"m"))];
+        let variant = Variant::<MinPk>::new(0);
+        let begin = Instant::now();
+        let plan = Plan::numbered(&claims, |i| i, &Options::default(), |messages| variant.look_up(messages));
+        // Read 1,500 times, 16 MiB take more than ten seconds.
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        assert_eq!(plan.messages.len(), usize::from(KEYS));
+        let alone: Vec<_> = plan.messages[..2].iter().flat_map(|m| Message::digests(std::slice::from_ref(m))).collect();
+        assert_eq!(Message::digests(&plan.messages[..2]), alone);
+        assert_ne!(alone[0], alone[1]);
     }
 
     /// A sum is that of the keys, whichever were decoded before, and a claim of it decodes nothing.
