@@ -17,7 +17,8 @@ const (
 	// VerdictRule says that the claim breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other
 	// counts.
 	VerdictRule VerdictCode = 4
-	// VerdictOverloaded says that nobody looked at the claim, because as much work waits as the settings of the batcher allow.
+	// VerdictOverloaded says that nobody looked at the claim, because as much work waits as the settings of the batcher allow, or
+	// because it alone is larger.
 	VerdictOverloaded VerdictCode = 16
 	// VerdictBanned says that nobody looked at the claim, because its source sent false claims.
 	VerdictBanned VerdictCode = 17

@@ -292,8 +292,8 @@ export class RefusedError extends Error {
   private constructor();
   name: "RefusedError";
   /**
-   * `overloaded`: as much work waits as the settings allow. `banned`: its source sent false claims. `deadline-passed`: nobody looked at it
-   * in time. `stopped`: the batcher stops. `failed`: an internal error.
+   * `overloaded`: as much work waits as the settings allow, or the claim alone is larger. `banned`: its source sent false claims.
+   * `deadline-passed`: nobody looked at it in time. `stopped`: the batcher stops. `failed`: an internal error.
    */
   code: "overloaded" | "banned" | "deadline-passed" | "stopped" | "failed";
 }

@@ -173,7 +173,7 @@ fn a_full_batcher_says_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let message = Arc::new(Signed::Attestation(attestation(2, candidate(1), sign(3, &candidate(1)))));
     let found = runtime.block_on(checker.check(message, None, None));
-    assert!(matches!(found, Checked::NotChecked(quorate_batcher::Refused::Overloaded)), "{found:?}");
+    assert!(matches!(found, Checked::NotChecked(quorate_batcher::Refused::TooLarge)), "{found:?}");
 }
 
 #[test]

@@ -57,12 +57,13 @@ pub(crate) fn without_verdicts(answers: &[(Option<Refused>, Answer)]) -> Option<
 }
 
 /// All reasons. Only if all sources are banned, a request is.
-const SOONEST_OVER: [Refused; 6] = [
+const SOONEST_OVER: [Refused; 7] = [
     Refused::Overloaded,
     Refused::SuspectsOverloaded,
     Refused::Stopped,
     Refused::DeadlinePassed,
     Refused::Failed,
+    Refused::TooLarge,
     Refused::Banned,
 ];
 

@@ -146,7 +146,7 @@ pub struct Verify {
     pub target_us: u64,
     /// The planned work that may wait for each thread, in microseconds. Beyond it claims are refused.
     pub queue_us: u64,
-    /// The most memory that waiting claims take.
+    /// The most memory that waiting claims take, and the most bytes of messages that are hashed for one.
     pub queue_bytes: usize,
 }
 

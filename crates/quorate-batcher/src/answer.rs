@@ -16,17 +16,21 @@ pub type Answer = Result<Verdict, Refused>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// As much work waits as the settings allow. Send less, or later. A claim that alone takes more memory than
-    /// [`Settings::queue_bytes`](crate::Settings::queue_bytes) is always refused.
-    #[error(
-        "overloaded: as much work waits as the settings allow; send it again later, unless it alone takes more memory than may wait"
-    )]
+    /// As much work waits as the settings allow. Send less, or later.
+    #[error("overloaded: as much work waits as the settings allow; send it again later")]
     Overloaded,
     /// Its source sent false claims, and as much work of such sources waits as they may have: a part of the queue.
     #[error(
         "overloaded: this source sent false claims, and as much work of such sources waits as they may have; send it again later"
     )]
     SuspectsOverloaded,
+    /// It alone takes more memory than [`Settings::queue_bytes`](crate::Settings::queue_bytes), or more bytes of messages would be
+    /// [hashed](quorate::ClaimBytes::hashed_bytes) for it. It is always refused.
+    #[error(
+        "too large: this claim alone takes more memory than may wait, or so many bytes would be hashed for it, because its suite \
+         hashes the message behind each key; send smaller claims"
+    )]
+    TooLarge,
     /// Its source is banned, because claims of it were false.
     #[error("banned: claims of this source were false")]
     Banned,
@@ -42,15 +46,22 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// All of them. Two have the same [name](Self::name).
-    pub const ALL: [Self; 6] =
-        [Self::Overloaded, Self::SuspectsOverloaded, Self::Banned, Self::DeadlinePassed, Self::Stopped, Self::Failed];
+    /// All of them. Three have the same [name](Self::name).
+    pub const ALL: [Self; 7] = [
+        Self::Overloaded,
+        Self::SuspectsOverloaded,
+        Self::TooLarge,
+        Self::Banned,
+        Self::DeadlinePassed,
+        Self::Stopped,
+        Self::Failed,
+    ];
 
     /// A short name for metrics and machines: `overloaded`, `banned`, `deadline`, `stopped`, `failed`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Overloaded | Self::SuspectsOverloaded => "overloaded",
+            Self::Overloaded | Self::SuspectsOverloaded | Self::TooLarge => "overloaded",
             Self::Banned => "banned",
             Self::DeadlinePassed => "deadline",
             Self::Stopped => "stopped",

@@ -32,6 +32,8 @@ pub(crate) struct Waiting<T> {
     pub(crate) charged: u64,
     /// The memory that it takes.
     pub(crate) bytes: usize,
+    /// How many bytes of messages are hashed for it.
+    pub(crate) hashed: u64,
     vertices: Vertices,
 }
 
@@ -58,8 +60,9 @@ impl Appraiser {
         arrived: Instant,
     ) -> Waiting<T> {
         let forecast = Forecast::of(&claim, self.backend);
-        let (charged, bytes, vertices) = (forecast.alone(), claim.memory(), self.vertices(&claim));
-        Waiting { claim, class, arrived, deadline, asker, forecast, charged, bytes, vertices }
+        let (charged, bytes, hashed) = (forecast.alone(), claim.memory(), claim.hashed_bytes());
+        let vertices = self.vertices(&claim);
+        Waiting { claim, class, arrived, deadline, asker, forecast, charged, bytes, hashed, vertices }
     }
 
     fn vertices(&self, claim: &ClaimBytes) -> Vertices {

@@ -262,6 +262,8 @@ impl<T> Schedule<T> {
             Some(Refused::Stopped)
         } else if standing == Standing::Banned {
             Some(Refused::Banned)
+        } else if self.is_too_large(&waiting) {
+            Some(Refused::TooLarge)
         } else if deadline.is_some_and(|deadline| deadline <= now) {
             Some(Refused::DeadlinePassed)
         } else {
@@ -550,16 +552,20 @@ impl<T> Schedule<T> {
         Duration::from_nanos((by_table as f64 * self.pace) as u64)
     }
 
-    /// Evicts what is less urgent or older than a claim, until the claim fits. `false` if it does not fit. A claim always
-    /// fits where nothing waits, however large it is.
+    /// Whether a claim has no place even where nothing waits. What is hashed once lies in memory, so only a message that stands behind
+    /// many keys makes the bytes that are hashed more than the bytes that wait.
+    fn is_too_large(&self, new: &Waiting<T>) -> bool {
+        let most = self.settings.queue_bytes;
+        new.bytes > most || new.hashed > most as u64
+    }
+
+    /// Evicts what is less urgent or older than a claim, until the claim fits. `false` if it does not fit. A claim that is not too large
+    /// always fits where nothing waits.
     fn make_room(&mut self, new: &Waiting<T>, standing: Standing) -> (Vec<Waiting<T>>, bool) {
         let is_suspect = standing == Standing::Suspect;
         // What is larger than a part of the queue pushes nobody out: else one large claim would empty it.
         let may_evict = new.class == Class::Block || new.charged <= self.capacity() / LARGE_OF_QUEUE;
         let mut evicted = Vec::new();
-        if new.bytes > self.settings.queue_bytes {
-            return (evicted, false);
-        }
         if is_suspect {
             let (work, bytes) = self.room_of_suspects();
             // What is larger than their part of the queue is taken only where nothing waits.

@@ -30,7 +30,8 @@ pub struct Settings {
     pub target: Duration,
     /// The planned work that may wait for each thread. What comes beyond it is refused. Default: 50 ms.
     pub queue: Duration,
-    /// The most memory that the claims that wait may take, in bytes. Default: 256 MiB.
+    /// The most memory that the claims that wait may take, in bytes, and the most bytes of messages that are
+    /// [hashed](quorate::ClaimBytes::hashed_bytes) for one claim. Default: 256 MiB.
     pub queue_bytes: usize,
     /// How many verified statements stay in memory, for each variant. Default: 131,072, which take about
     /// 103 MB.

@@ -38,7 +38,7 @@ enum quorate_verdict
   QUORATE_VERDICT_ENCODING = 3,
   // It breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other counts.
   QUORATE_VERDICT_RULE = 4,
-  // Nobody looked at it, because as much work waits as the settings allow.
+  // Nobody looked at it, because as much work waits as the settings allow, or because it alone is larger.
   QUORATE_VERDICT_OVERLOADED = 16,
   // Nobody looked at it, because its source sent false claims.
   QUORATE_VERDICT_BANNED = 17,

@@ -18,7 +18,7 @@ pub enum Ruled {
     Encoding = 3,
     /// It breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other counts.
     Rule = 4,
-    /// Nobody looked at it, because as much work waits as the settings allow.
+    /// Nobody looked at it, because as much work waits as the settings allow, or because it alone is larger.
     Overloaded = 16,
     /// Nobody looked at it, because its source sent false claims.
     Banned = 17,
@@ -53,7 +53,7 @@ impl From<Verdict> for Ruled {
 impl From<Refused> for Ruled {
     fn from(refused: Refused) -> Self {
         match refused {
-            Refused::Overloaded | Refused::SuspectsOverloaded => Self::Overloaded,
+            Refused::Overloaded | Refused::SuspectsOverloaded | Refused::TooLarge => Self::Overloaded,
             Refused::Banned => Self::Banned,
             Refused::DeadlinePassed => Self::DeadlinePassed,
             Refused::Stopped => Self::Stopped,

@@ -176,6 +176,19 @@ impl ClaimBytes {
         self.public_keys.len()
     }
 
+    /// How many bytes of messages are hashed to the curve for the claim. Most suites hash each message once. An AUG suite hashes a message
+    /// that all keys signed behind each of them, so a short claim can ask for much: for callers that bound what they compute.
+    pub fn hashed_bytes(&self) -> u64 {
+        match &self.messages {
+            Messages::Shared(message) if self.suite.scheme() == Scheme::Augmented => {
+                message.len() as u64 * self.statements() as u64
+            }
+            Messages::Shared(message) => message.len() as u64,
+            Messages::Each(messages) => messages.iter().map(|message| message.len() as u64).sum(),
+            Messages::ProofOfPossession => 0,
+        }
+    }
+
     /// About how many bytes of memory the claim takes, for callers that bound what they hold: also the keys of members, which are
     /// copied while it is verified ([`memory_of_members`]).
     pub fn memory(&self) -> usize {

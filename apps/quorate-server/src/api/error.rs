@@ -107,13 +107,17 @@ impl ApiError {
 
     /// Not one claim of a request was verified, for this reason.
     pub(crate) fn all_refused(refused: Refused) -> Option<Self> {
-        let status = match refused {
-            Refused::Overloaded | Refused::SuspectsOverloaded | Refused::Stopped => StatusCode::SERVICE_UNAVAILABLE,
-            Refused::Banned => StatusCode::FORBIDDEN,
-            Refused::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        let (status, code) = match refused {
+            Refused::Overloaded | Refused::SuspectsOverloaded | Refused::Stopped => {
+                (StatusCode::SERVICE_UNAVAILABLE, refused.name())
+            }
+            // Nobody shall repeat what is refused for ever.
+            Refused::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too-long"),
+            Refused::Banned => (StatusCode::FORBIDDEN, refused.name()),
+            Refused::Failed => (StatusCode::INTERNAL_SERVER_ERROR, refused.name()),
             _ => return None,
         };
-        Some(Self::new(status, refused.name(), refused.to_string()))
+        Some(Self::new(status, code, refused.to_string()))
     }
 }
 

@@ -57,7 +57,7 @@ use crate::{
         (status = 401, description = "This server has clients, and nobody knows this one", body = super::error::ErrorBody),
         (status = 403, description = "All sources of the claims are banned", body = super::error::ErrorBody),
         (status = 408, description = "The body came too slowly", body = super::error::ErrorBody),
-        (status = 413, description = "The body is too long", body = super::error::ErrorBody),
+        (status = 413, description = "The body is too long, or each claim is too large", body = super::error::ErrorBody),
         (status = 415, description = "The content is of another type, or packed", body = super::error::ErrorBody),
         (status = 421, description = "The header Host names another server", body = String),
         (status = 422, description = "A claim is not understood", body = super::error::ErrorBody),

@@ -19,7 +19,7 @@ pub(super) fn slow() -> Status {
 pub(super) fn all_refused(refused: Refused) -> Option<Status> {
     let why = refused.to_string();
     match refused {
-        Refused::Overloaded | Refused::SuspectsOverloaded => Some(Status::resource_exhausted(why)),
+        Refused::Overloaded | Refused::SuspectsOverloaded | Refused::TooLarge => Some(Status::resource_exhausted(why)),
         Refused::Stopped => Some(Status::unavailable(why)),
         Refused::Banned => Some(Status::permission_denied(why)),
         Refused::Failed => Some(Status::internal(why)),

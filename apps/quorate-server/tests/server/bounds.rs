@@ -51,6 +51,22 @@ fn grpc_of_many_keys(keys: usize) -> Bytes {
     framed(&proto::VerifyRequest { common: None, claims: vec![claim] })
 }
 
+/// An AUG suite hashes a message behind each key, so one request of 8 MB had all cores hash for minutes. It is refused at once, and that
+/// is no overload for others.
+#[test]
+fn a_claim_that_hashes_too_much_is_refused() {
+    let rig = Rig::start();
+    let (keys, message) = (vec!["c0"; 200], "00".repeat(2 << 20));
+    let large = json!({"suite": "chia", "public_keys": keys, "message": message, "signature": ""}).to_string();
+    let answer = rig.verify(&large);
+    assert_eq!((answer.status, answer.code().as_str()), (413, "too-long"), "{answer:?}");
+    assert!(answer.message().contains("hashes the message behind each key"), "{}", answer.message());
+    assert_eq!(rig.get("/readyz").status, 200);
+    let signed = example("one-false.jsonl");
+    let answers = rig.verify(&format!("[{large}, {}]", signed.lines().next().unwrap())).json();
+    assert_eq!((&answers[0]["refused"], &answers[1]["valid"]), (&json!("overloaded"), &json!(true)), "{answers}");
+}
+
 /// 30 bodies of 8 MB, each one claim of 2.7 million empty keys, made a server of 256 MiB hold 2.7 GB. Here it has 64 MiB for requests, and
 /// no more address space than that and what a server without requests takes. Claims come on all ways at once; afterwards it serves.
 #[test]

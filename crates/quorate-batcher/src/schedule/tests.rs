@@ -416,11 +416,40 @@ fn a_large_claim_does_not_empty_the_queue() {
     assert_eq!(askers(&rig.batch(5)), [51]);
     // Memory has a bound of its own.
     let mut rig = Rig::new(Settings { queue_bytes: 10_000, ..settings() });
-    let (rejected, _) = rig.schedule.admit(rig.appraiser.appraise(large(0), Class::Block, None, 0, now));
-    assert_eq!(rejected.len(), 1);
+    let (rejected, change) = rig.schedule.admit(rig.appraiser.appraise(large(0), Class::Block, None, 0, now));
+    assert!(matches!(rejected[..], [(_, Refused::TooLarge)]) && change.is_none() && rig.schedule.load().is_ready());
     for _ in 0..100 {
         rig.admit(0, Class::Gossip, None, None);
         assert!(rig.schedule.load().bytes <= 10_000);
+    }
+}
+
+/// A claim fits where nothing waits, and one of 8 MiB with a message behind each of 42,000 keys took all cores for minutes. It makes no
+/// overload, which would keep others from sending claims.
+#[test]
+fn a_claim_that_hashes_more_than_may_wait_is_refused() {
+    let most = Settings::default().queue_bytes;
+    for (suite, keys, bytes, expected) in [
+        (MinPk::Chia, 42_000, 2_100_000, Some(Refused::TooLarge)),
+        (MinPk::Chia, 2048, most / 2048 + 1, Some(Refused::TooLarge)),
+        (MinPk::Chia, 2048, most / 2048, None),
+        (MinPk::Eth2, 2048, most / 2048 + 1, None),
+        (MinPk::Eth2, 1, most / 32, None),
+    ] {
+        let large = ClaimBytes {
+            suite: suite.any(),
+            public_keys: vec![vec![1; 48]; keys].into(),
+            messages: quorate::Messages::Shared(vec![0; bytes].into()),
+            ..claim(0, None)
+        };
+        for class in Class::ALL {
+            let mut rig = Rig::new(settings());
+            let waiting = rig.appraiser.appraise(large.clone(), class, None, 0, rig.start);
+            let (rejected, change) = rig.schedule.admit(waiting);
+            let refused: Vec<_> = rejected.iter().map(|(_, refused)| *refused).collect();
+            assert_eq!(refused, Vec::from_iter(expected), "{suite}, {keys} keys, {bytes} bytes, {class:?}");
+            assert!(change.is_none() && !rig.schedule.load().overloaded);
+        }
     }
 }
 

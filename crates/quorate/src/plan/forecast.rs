@@ -47,22 +47,17 @@ impl Forecast {
         let keys = claim.statements() as u64;
         let coefficients =
             if suite.scheme() == Scheme::Bdn && matches!(claim.messages, Messages::Shared(_)) { keys } else { 0 };
-        let (messages, weighted, bytes) = match &claim.messages {
-            Messages::Each(messages) => {
-                (messages.len() as u64, keys, messages.iter().map(|message| message.len() as u64).sum())
-            }
+        let (messages, weighted) = match &claim.messages {
+            Messages::Each(messages) => (messages.len() as u64, keys),
             // Each key stands in front of the message, so that there are as many messages as keys.
-            Messages::Shared(message) if suite.scheme() == Scheme::Augmented => {
-                (keys, keys, keys * message.len() as u64)
-            }
-            Messages::Shared(message) => (1, 1, message.len() as u64),
-            Messages::ProofOfPossession => (1, 1, 0),
+            Messages::Shared(_) if suite.scheme() == Scheme::Augmented => (keys, keys),
+            Messages::Shared(_) | Messages::ProofOfPossession => (1, 1),
         };
         let signature = costs.decode_signature + costs.subgroup_check_in_sum + costs.weighted_signature;
         Self {
             // A coefficient has twice the digits of a weight.
             own: signature + (weighted + 2 * coefficients) * costs.weighted_key + keys * ADDED_KEY,
-            hash: messages * (costs.hash - costs.saved_by_sum) + bytes * MESSAGE_BYTE,
+            hash: messages * (costs.hash - costs.saved_by_sum) + claim.hashed_bytes() * MESSAGE_BYTE,
             pairing: messages * (costs.pairing + costs.saved_by_sum),
         }
     }

@@ -27,7 +27,7 @@ public final class Verdict {
         ENCODING(3),
         /** It breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other counts. */
         RULE(4),
-        /** Nobody looked at it, because as much work waits as the settings allow. */
+        /** Nobody looked at it, because as much work waits as the settings allow, or because it alone is larger. */
         OVERLOADED(16),
         /** Nobody looked at it, because its source sent false claims. */
         BANNED(17),
