@@ -609,6 +609,18 @@ pub(crate) mod tests {
         assert_eq!(found.collect::<Vec<_>>(), [(1, &signature.to_vec())]);
     }
 
+    /// A name is a MAC over the message, and no record has a message of this length: 16 MiB were read for each of 2,000 keys of a claim.
+    #[test]
+    fn a_message_that_is_too_long_for_a_record_is_not_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
+        let claim = ClaimBytes::shared(MinPk::Chia.any(), vec![vec![1_u8; 48]; 2000], vec![0_u8; 16 << 20], [0_u8; 96]);
+        let indices: Vec<_> = (0..claim.statements()).collect();
+        let begin = Instant::now();
+        assert_eq!(store.signatures(&claim, &indices, NOW).unwrap(), vec![None; claim.statements()]);
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_folder_that_others_may_write_is_refused() {

@@ -227,9 +227,9 @@ impl Statement<'_> {
     }
 }
 
-/// The statement of a claim with an index, whose encoded key the caller has. `None` if the claim has no such statement, or if
-/// the key has another length than a claim's, because no record could give it back. The encoding of a member whom the set does not have is
-/// empty, and under `eigenlayer` that of a member is its key in G2 alone.
+/// The statement of a claim with an index, whose encoded key the caller has. `None` if the claim has no such statement, if its message is
+/// too long for a record, or if the key has another length than a claim's, because no record could give it back. The encoding of a member
+/// whom the set does not have is empty, and under `eigenlayer` that of a member is its key in G2 alone.
 fn statement<'a>(claim: &'a ClaimBytes, index: usize, key: &'a [u8]) -> Option<Statement<'a>> {
     if key.len() != claim.suite.key_length() {
         return None;
@@ -240,7 +240,7 @@ fn statement<'a>(claim: &'a ClaimBytes, index: usize, key: &'a [u8]) -> Option<S
         Messages::ProofOfPossession => (1, &[]),
         _ => return None,
     };
-    Some(Statement { suite: claim.suite.name(), kind, key, message })
+    (message.len() <= LONGEST_MESSAGE).then(|| Statement { suite: claim.suite.name(), kind, key, message })
 }
 
 fn parse_statement(bytes: &[u8], signature: &[u8]) -> Option<ClaimBytes> {
