@@ -156,7 +156,7 @@ impl Verifier {
     /// later claims that contain it, so a wrong entry makes false claims pass.
     ///
     /// # Errors
-    /// [`TrustError`] if the claim does not decode or does not make exactly one statement.
+    /// [`TrustError`] if the claim does not decode, is invalid whatever its signature is, or does not make exactly one statement.
     pub fn trust(&self, claim: &ClaimBytes) -> Result<(), TrustError> {
         match self.trust_each(std::slice::from_ref(claim)).pop() {
             Some(result) => result,

@@ -91,9 +91,10 @@ impl<S: Suite> Variant<S> {
                 .into_iter();
         let mut known = write(&self.known);
         for (item, claim) in items.iter().zip(decoded) {
-            results[item.index] = match claim {
+            results[item.index] = match claim.map(|claim| (members.next(), claim.defect(), claim)) {
                 Err(reason) => Err(reason.into()),
-                Ok(claim) if members.next() == Some(true) => {
+                Ok((_, Some(defect), _)) => Err(Reason::from(defect).into()),
+                Ok((Some(true), None, claim)) => {
                     known.remember(&claim, Signature::from_member(claim.signature().point()));
                     Ok(())
                 }

@@ -399,6 +399,18 @@ mod bn254 {
         }
     }
 
+    /// A message of 31 bytes has no hash under `eigenlayer`, and a claim about it was trusted with any signature.
+    #[test]
+    fn what_no_signature_makes_valid_cannot_be_trusted() {
+        let verifier = Verifier::new(Options::default());
+        let true_claim = claim(Bn254Suite::EigenLayer, &[1], shared(&drand_message(1)));
+        let short = ClaimBytes { messages: shared(&[7; 31]), ..true_claim.clone() };
+        let reason = short.verify().reason().expect("it is not valid");
+        let results = verifier.trust_each(&[short.clone(), true_claim]);
+        assert_eq!(results, [Err(TrustError::Invalid(reason)), Ok(())]);
+        assert!(!verifier.knows(&short)[0] && verifier.known() == 1);
+    }
+
     /// The key of a statement is in front of its message in an AUG suite: what is known of one key is not known of another.
     #[test]
     fn known_under_each_scheme() {
