@@ -245,6 +245,9 @@ impl Backend {
     }
 
     /// The sum of all points. The sum of no points is the identity.
+    ///
+    /// # Panics
+    /// If a backend with lanes gets 2^28 points or more.
     pub fn sum<G: Group>(self, points: &[G]) -> G {
         G::sum(self, points)
     }
@@ -252,7 +255,7 @@ impl Backend {
     /// The sum of each segment.
     ///
     /// # Panics
-    /// If the last segment is open.
+    /// If the last segment is open, or if a backend with lanes gets more points or segments than it numbers: up to 2^27 always fit.
     pub fn sums<G: Group>(self, points: &Segments<G>) -> Vec<G> {
         points.assert_closed();
         G::sums(self, points)
@@ -268,7 +271,7 @@ impl Backend {
     /// Points outside the subgroup are allowed: ω is an endomorphism of the whole curve.
     ///
     /// # Panics
-    /// If the last segment is open.
+    /// If the last segment is open, or if a backend with lanes gets more points or segments than it numbers: up to 2^22 always fit.
     pub fn weighted_sums<G: Group>(self, points: &WeightedSegments<G>) -> Vec<G> {
         points.points().assert_closed();
         G::weighted_sums(self, points)
@@ -282,7 +285,7 @@ impl Backend {
     /// `soundness` says.
     ///
     /// # Panics
-    /// If the last segment is open.
+    /// As [`weighted_sums`](Self::weighted_sums).
     pub fn weighted_sums_of_members<G: Group>(
         self,
         points: &UncheckedSegments<G>,

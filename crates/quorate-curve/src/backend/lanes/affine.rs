@@ -455,9 +455,12 @@ pub(crate) fn sums<F: Field, P: Source<F>>(points: &P, entries: &Segments<Entry>
     }
 }
 
-/// The segments, cut where they are longer than an even share, and how the sums of the pieces are added if any was cut.
-fn pieces(entries: &Segments<Entry>) -> (Vec<(u32, u32)>, Option<Segments<Entry>>) {
-    let most = (entries.items().len() / 64).max(16);
+/// The segments, cut where they are longer than an even share, and how the sums of the pieces are added if any was cut. Panics if there
+/// are more entries than the ends of a piece can name.
+fn pieces<T>(entries: &Segments<T>) -> (Vec<(u32, u32)>, Option<Segments<Entry>>) {
+    let n = entries.items().len();
+    assert!(u32::try_from(n).is_ok(), "{n} entries");
+    let most = (n / 64).max(16);
     let (mut pieces, mut ends_of_pieces) = (Vec::with_capacity(entries.len() + 64), Vec::with_capacity(entries.len()));
     for Range { mut start, end } in entries.cut().ranges() {
         while end - start > most {
@@ -616,6 +619,14 @@ pub(crate) mod tests {
                 }
             }
         }
+    }
+
+    /// Behind the last entry that 32 bits name, a piece would begin again at the first one, and the sum would be another.
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    #[should_panic(expected = "4294967296 entries")]
+    fn more_entries_than_pieces_can_name() {
+        let _ = pieces(&Segments::one(vec![(); 1 << 32]));
     }
 
     in_each_kind_and_serially! {
