@@ -26,7 +26,7 @@ pub use crate::plan::{Keys, Options};
 /// The probability that any verdict on a batch of n claims is wrong is at most 3n/(2^64 - 1), or 3n/(2^128 - 1) with
 /// [`Soundness::Bits128`](crate::Soundness). Only one error is possible: a false claim passes. A claim that stands alone
 /// in its batch is decided exactly. If the plan checks membership of the subgroup through the weighted sum of the
-/// signatures, it misses a signature outside the subgroup with probability at most 2^-66 (2^-129).
+/// signatures, it misses a signature outside the subgroup with probability at most 2^-65 (2^-129).
 /// `docs/soundness.md` proves these bounds.
 ///
 /// Cost if all claims are true: a hash for each distinct message, a subgroup check for each unchecked signature or for
