@@ -116,6 +116,19 @@ fn standard_input_is_one_file() {
         command.arg("checkpoint").args(arguments).current_dir(room.folder.path());
         command.ran_with(room.read("sets.json")).refused("standard input cannot be read twice");
     }
+    // Nor is there a passphrase behind a file.
+    room.write("checkpoint.json", &room.propose(100, "b2"));
+    room.write("passphrase", "a passphrase\n");
+    let keystore = ["--keystore", "--kdf", "pbkdf2", "--passphrase-file", "passphrase", "--out", "0.json"];
+    room.command(&[&["key", "import", "--suite", "eth2", "0.key"][..], &keystore].concat()).exits(0);
+    let signer = ["--key", "0.json", "--record", "0.record", "--new-record", "--passphrase-fd", "0"];
+    for (sets, checkpoint) in [("-", "checkpoint.json"), ("sets.json", "-")] {
+        let mut command = command("quorate");
+        command.args(["checkpoint", "sign", "--sets", sets, checkpoint]).args(signer).current_dir(room.folder.path());
+        let input = room.read(if sets == "-" { "sets.json" } else { "checkpoint.json" });
+        assert_eq!(command.ran_with(input).refused("0.json: standard input cannot be read twice").out, "");
+        assert!(!room.folder.path().join("0.record").exists());
+    }
 }
 
 #[test]

@@ -872,6 +872,19 @@ fn wrong_passphrases_and_wrong_flags() {
     let from_stdin = ["sign", "--suite", "eth2", "--key", "-", "--message", "00", "--passphrase-fd", "0"];
     let keystore = fs::read_to_string(room.path("key.json")).unwrap();
     assert_failure(&room.run_with(from_stdin, &keystore), 2, "both the keystore and its passphrase");
+    // What one of the two reads, the other does not have.
+    let by_descriptor = ["sign", "--suite", "eth2", "--key", "key.json", "--passphrase-fd", "0"];
+    for message in [&["-"][..], &["--message-file", "-"]] {
+        let output = room.run_with([&by_descriptor[..], message].concat(), "right\nhello");
+        assert_failure(&output, 2, "key.json: standard input cannot be read twice; give the passphrase by a file");
+    }
+    // Two passphrases come from one descriptor, one a line.
+    let opens = ["key.json", "--from-passphrase-fd", "0", "--out", "again.json"];
+    let closes = ["--keystore", "--kdf", "pbkdf2", "--passphrase-fd", "0"];
+    let both = [&["key", "import", "--suite", "eth2"][..], &opens, &closes].concat();
+    assert_eq!(room.run_with(both, "right\nnext\n").code, 0);
+    let again = ["sign", "--suite", "eth2", "--key", "again.json", "--message", "00", "--passphrase-fd", "0"];
+    assert_eq!(room.run_with(again, "next\n").code, 0);
 
     assert_failure(
         &import(&["key.json", "--plain", "--out", "x", "--passphrase-file", "right"]),

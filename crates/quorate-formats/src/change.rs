@@ -25,7 +25,7 @@ use crate::network::KnownNetwork;
 use crate::number::Uint;
 use crate::operation::{CredentialsChange, credentials_of_key};
 use crate::record::{Check, CheckResult, Id, Place, Record};
-use crate::signing_context::{SigningContext, quoted};
+use crate::signing_context::{SigningContext, no_network, quoted};
 
 /// Reads changes. The id of a claim is the validator's number.
 ///
@@ -144,12 +144,9 @@ impl Signed {
 }
 
 fn of_no_network(name: Option<&str>) -> String {
-    let found = match name {
-        Some(name) => format!("the network {} is not known", quoted(name)),
-        None => "the file names no network".to_owned(),
-    };
     format!(
-        "{found}, so nothing says what is signed; name the network (on the command line --network NAME), or give its genesis fork \
-         version and its root (--fork-version HEX --genesis-validators-root HEX)"
+        "{}, so nothing says what is signed; name the network (on the command line --network NAME), or give its genesis fork \
+         version and its root (--fork-version HEX --genesis-validators-root HEX)",
+        no_network(name)
     )
 }

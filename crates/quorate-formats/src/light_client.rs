@@ -8,7 +8,7 @@
 //! [`Document::records`], which makes one claim of each update.
 //!
 //! This module does not follow a chain of updates from a checkpoint. It makes each update a claim that its committee signed
-//! it, and says which update proves the committee's keys ([`Record::rests_on`](crate::Record::rests_on)).
+//! it, and says which updates prove the committee's keys ([`Record::rests_on`](crate::Record::rests_on)).
 
 mod object;
 mod binary;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use quorate::{
     AnySuite, ClaimBytes, Messages, PublicKeys, SourceId, UnknownSuite,
@@ -31,8 +32,9 @@ pub struct Record {
     pub place: Place,
     /// What the format itself checks without a pairing. A check that failed makes the claim invalid, whatever its signature.
     pub checks: Vec<Check>,
-    /// The claim that proves these keys. If that claim is invalid, so is this one.
-    pub rests_on: Option<Origin>,
+    /// The claims that prove these keys, of which one is enough; `None` if the keys rest on no claim. If all of those claims are
+    /// invalid, so is this one. The records of one committee share the list.
+    pub rests_on: Option<Arc<Vec<Origin>>>,
     /// Which signature of a chain it is, if a chain gave the claim.
     pub chain: Option<OfChain>,
 }
@@ -101,8 +103,8 @@ pub struct About {
     pub by_default: bool,
     /// What the format itself checked.
     pub checks: Vec<Check>,
-    /// The claim that proves its keys.
-    pub rests_on: Option<Origin>,
+    /// The claims that prove its keys, of which one is enough.
+    pub rests_on: Option<Arc<Vec<Origin>>>,
     /// Which signature of a chain it is.
     pub chain: Option<OfChain>,
 }

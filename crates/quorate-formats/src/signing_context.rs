@@ -47,6 +47,14 @@ impl SigningContext {
     }
 }
 
+/// Why a file alone does not say for which network something is signed.
+pub(crate) fn no_network(named: Option<&str>) -> String {
+    match named {
+        Some(name) => format!("the network {} is not known", quoted(name)),
+        None => "the file names no network".to_owned(),
+    }
+}
+
 /// A name from a file, in quotes.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", clipped(name, 64))

@@ -424,6 +424,6 @@ fn later_committees_rest_on_the_update_that_named_them() {
     committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     let updates: Vec<_> = documents[3].records(&committees, &mainnet(), MIN_PARTICIPANTS).map(Result::unwrap).collect();
     assert_eq!(updates[0].rests_on, None);
-    let origin = updates[1].rests_on.as_ref().unwrap();
+    let origin = &updates[1].rests_on.as_ref().unwrap()[0];
     assert_eq!((origin.document.as_str(), origin.place), ("07_eth_helios/updates.json", Place::Element(0)));
 }

@@ -35,7 +35,7 @@ pub fn name_of(path: &Path) -> String {
 /// Exit code 2: this was called before.
 pub fn standard_input() -> Result<Stdin, Failure> {
     if TAKEN.swap(true, Ordering::Relaxed) {
-        return Err(Failure::usage(anyhow!("standard input cannot be read twice; name `-` once")));
+        return Err(Failure::usage(anyhow!("standard input cannot be read twice; name a file in place of `-`")));
     }
     Ok(io::stdin())
 }

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, IsTerminal, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use quorate_host::{plain, same_file};
+use quorate_host::{dash, plain, same_file};
 use quorate_keystore::passphrase::open;
 pub use quorate_keystore::passphrase::{LineError, Passphrase, nfkd};
 use zeroize::Zeroizing;
@@ -66,11 +66,11 @@ impl PassphraseSource {
 
     /// Gets the passphrase. The question on the terminal is "Passphrase for {what}: ".
     ///
-    /// A file or descriptor is read byte by byte up to the end of the first line, so that the next reader gets what follows. Only
+    /// A file or descriptor is read byte by byte up to the end of the first line, so that the next passphrase is what follows. Only
     /// the terminal is asked twice.
     ///
     /// # Errors
-    /// [`PassphraseError`], by source: unreadable, not UTF-8, too long; no terminal, two
+    /// [`PassphraseError`], by source: unreadable, not UTF-8, too long; standard input that another argument reads; no terminal, two
     /// different answers, interrupted. [`PassphraseError::Empty`] when creating.
     pub fn read(&self, purpose: PassphrasePurpose, what: &str) -> Result<PassphraseAnswer, PassphraseError> {
         let (passphrase, warning) = match self {
@@ -107,6 +107,9 @@ pub enum PassphraseError {
     /// The file or descriptor has no line with a passphrase.
     #[error(transparent)]
     Line(#[from] LineError),
+    /// Descriptor 0 is standard input, which another argument reads.
+    #[error("standard input cannot be read twice; give the passphrase by a file or by another descriptor")]
+    StandardInput,
     /// A terminal behind `--passphrase-fd` would show what is typed.
     #[error(
         "file descriptor {fd} is a terminal, which would show the passphrase; leave out --passphrase-fd to be asked for it"
@@ -147,7 +150,12 @@ fn descriptor_line(fd: u32) -> Result<Passphrase, PassphraseError> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let file = match files.remove(&fd).filter(|file| is_same(file, &opened)) {
         Some(file) => file,
-        None => at_offset(opened, fd).map_err(|source| LineError::Unreadable { origin: origin.clone(), source })?,
+        None => {
+            if fd == 0 {
+                dash::standard_input().map_err(|_| PassphraseError::StandardInput)?;
+            }
+            at_offset(opened, fd).map_err(|source| LineError::Unreadable { origin: origin.clone(), source })?
+        }
     };
     let line = Passphrase::first_line(&file, origin);
     files.insert(fd, file);

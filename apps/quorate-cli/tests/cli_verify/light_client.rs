@@ -194,6 +194,30 @@ fn what_rests_on_a_false_update_is_false() {
     assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
 }
 
+/// A false update that names the true next committee makes what rests on a true one no less valid, whichever comes first.
+#[test]
+fn what_rests_on_a_true_update_beside_false_ones_is_valid() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let updates = read(&folder, "updates.json").as_array().unwrap().clone();
+    let mut few = updates[0].clone();
+    few["data"]["sync_aggregate"]["sync_committee_bits"] = format!("0x{}{}", "ff".repeat(42), "00".repeat(22)).into();
+    let unsigned = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
+    let false_ones = [few, unsigned];
+    for place in [0, 1] {
+        let all = [&updates[..place], &false_ones[..], &updates[place..]].concat();
+        let ran = with_update(&folder, &all.into(), &[]).exits(1);
+        let verdicts: Vec<_> = ran.objects().iter().map(|line| line["valid"] == true).collect();
+        let expected = |index| !(place..place + false_ones.len()).contains(&index);
+        assert_eq!(verdicts, (0..verdicts.len()).map(expected).collect::<Vec<_>>(), "{ran:?}");
+    }
+    // With false ones alone, nothing that rests on them is valid.
+    let ran = with_update(&folder, &[&false_ones[..], &updates[1..]].concat().into(), &[]).exits(1);
+    let objects = ran.objects();
+    assert!(objects.iter().all(|line| line["valid"] == false), "{objects:?}");
+    let reason = objects[2]["reason"].as_str().unwrap();
+    assert!(reason.ends_with("element [0] and 1 other update, none of which is valid"), "{reason}");
+}
+
 /// A forged update that names another next committee and comes first makes no true one false, nor what rests on it.
 #[test]
 fn a_forged_committee_that_comes_first_is_forgotten() {

@@ -112,15 +112,24 @@ fn deposits_that_lose_the_stake_fail_a_check_that_is_named() {
     }
 }
 
+/// A deposit of hoodi whose file does not say so was "valid", and lost on any other network.
 #[test]
-fn a_network_that_is_not_known_is_said_and_every_check_explained() {
-    let document = json!([deposit(1, "andes", address(), 2500 * GWEI, [1, 1, 0x75, 0x51])]).to_string();
-    let ran = verify_input(&["--explain"], &document).exits(0);
-    let ran = ran.says("not possible fork_version: the network \"andes\" is not known");
-    for check in ["deposit_message_root", "deposit_data_root", "withdrawal_credentials", "amount"] {
+fn deposits_of_a_network_that_is_not_known_need_the_flag() {
+    let andes = deposit(1, "andes", address(), 2500 * GWEI, [1, 1, 0x75, 0x51]);
+    let document = json!([andes]).to_string();
+    let ran = verify_input(&[], &document).exits(2).says("the network \"andes\" is not known, so nothing says whether");
+    let ran = ran.says("--network NAME").says("--fork-version HEX");
+    assert!(ran.err.contains("no claims judged, 1 malformed"), "{}", ran.err);
+    let ran = verify_input(&["--fork-version", "01017551", "--explain"], &document).exits(0);
+    for check in ["deposit_message_root", "deposit_data_root", "withdrawal_credentials", "amount", "fork_version"] {
         assert!(ran.err.contains(&format!("passed       {check}: ")), "{check}: {}", ran.err);
     }
-    verify_input(&["--fork-version", "01017551"], &document).exits(0);
+    assert!(reason(&json!([andes]), &["--fork-version", "00000000"]).starts_with("fork_version: "));
+    let mut nameless = deposit(1, "hoodi", address(), 32 * GWEI, [0x10, 0, 0x09, 0x10]);
+    nameless.as_object_mut().unwrap().remove("network_name");
+    let document = json!([nameless]).to_string();
+    verify_input(&[], &document).exits(2).says("the file names no network, so nothing says whether 0x10000910");
+    verify_input(&["--network", "hoodi"], &document).exits(0);
 }
 
 /// `--network holesky` on deposits of mainnet said `2 valid`.

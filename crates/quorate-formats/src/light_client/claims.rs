@@ -15,13 +15,20 @@ use crate::ssz;
 pub(super) struct Known {
     pub committee: Arc<SyncCommittee>,
     pub from: String,
-    /// The update whose signature proves it; none if the caller gave the committee.
-    pub rests_on: Option<Origin>,
+    /// The updates whose signatures prove it, of which one is enough. The one that taught it comes first. `None` if the caller gave
+    /// the committee.
+    pub rests_on: Option<Arc<Vec<Origin>>>,
 }
 
 impl Known {
     pub(super) fn given(committee: SyncCommittee, from: String) -> Self {
         Self { committee: Arc::new(committee), from, rests_on: None }
+    }
+
+    /// The next committee of an update.
+    pub(super) fn taught(committee: SyncCommittee, by: Origin) -> Self {
+        let from = format!("the next committee of {by}");
+        Self { committee: Arc::new(committee), from, rests_on: Some(Arc::new(vec![by])) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sync committees that are known, and what proves each.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::check;
@@ -17,9 +17,10 @@ use crate::ssz::Root;
 /// Sync committees by period.
 ///
 /// A committee file and a bootstrap are trusted because the caller gave them: compare a bootstrap's block root with a
-/// checkpoint that you trust. A committee from an update is proven by that update's signature alone, so the records that use
-/// it name the update ([`Record::rests_on`](crate::Record::rests_on)). Such a chain of proofs always ends at a committee that
-/// the caller gave: an update of period p teaches the committee of p + 1, and only if the committee of p is known.
+/// checkpoint that you trust. A committee from updates is proven by the signatures of those updates alone, and one that is
+/// valid is enough, so the records that use it name all of them ([`Record::rests_on`](crate::Record::rests_on)). Such a chain of
+/// proofs always ends at a committee that the caller gave: an update of period p teaches the committee of p + 1, and only if the
+/// committee of p is known.
 #[derive(Clone, Debug, Default)]
 pub struct SyncCommittees {
     by_period: BTreeMap<u64, Known>,
@@ -95,9 +96,13 @@ impl SyncCommittees {
         for (origin, update) in updates {
             lessons.extend(self.learn_update(update, origin, network, at_least));
         }
+        // An update that vouches for nothing names a committee whose place another one has taken.
+        let vouchers: HashSet<&Origin> =
+            self.by_period.values().filter_map(|known| known.rests_on.as_deref()).flatten().collect();
         for lesson in &mut lessons[first..] {
-            let counts = self.known(lesson.period).is_some_and(|known| known.rests_on.as_ref() == Some(&lesson.origin));
-            if lesson.teaching == Teaching::Learned && !counts {
+            let of_update = self.known(lesson.period).is_some_and(|known| known.rests_on.is_some());
+            let was_believed = matches!(lesson.teaching, Teaching::Learned | Teaching::KnownAlready);
+            if of_update && was_believed && !vouchers.contains(&lesson.origin) {
                 lesson.teaching = Teaching::Conflict;
             }
         }
@@ -185,9 +190,7 @@ impl SyncCommittees {
             CheckResult::Failed => Teaching::Refused,
             CheckResult::Passed if !vouched => Teaching::NotVouchedFor,
             CheckResult::Passed => {
-                let from = format!("the next committee of {origin}");
-                let rests_on = Some(origin.clone());
-                let known = Known { committee: Arc::new(committee.clone()), from, rests_on };
+                let known = Known::taught(committee.clone(), origin.clone());
                 match self.insert(period, known.clone()) {
                     Teaching::Conflict if self.is_proven(update, period, network, at_least) => {
                         self.by_period.insert(period, known);
@@ -231,14 +234,17 @@ impl SyncCommittees {
         Ok(claims::claim(update, place, known, next, network, at_least))
     }
 
-    /// Keeps the first committee given for a period. A later one either agrees with it or is a conflict.
+    /// Keeps the first committee given for a period. A later one either agrees with it, and vouches for it too, or is a conflict.
     fn insert(&mut self, period: u64, known: Known) -> Teaching {
         match self.by_period.entry(period) {
             Slot::Vacant(slot) => {
                 slot.insert(known);
                 Teaching::Learned
             }
-            Slot::Occupied(slot) if slot.get().committee.public_keys == known.committee.public_keys => {
+            Slot::Occupied(mut slot) if slot.get().committee.public_keys == known.committee.public_keys => {
+                if let (Some(vouchers), Some(more)) = (&mut slot.get_mut().rests_on, known.rests_on) {
+                    Arc::make_mut(vouchers).extend(more.iter().cloned());
+                }
                 Teaching::KnownAlready
             }
             Slot::Occupied(_) => Teaching::Conflict,
@@ -292,7 +298,7 @@ pub struct Lesson {
 pub enum Teaching {
     /// The committee was not known before, and is known now.
     Learned,
-    /// The same committee was known already.
+    /// The same committee was known already. An update is one more proof of it.
     KnownAlready,
     /// A check failed, so the committee was not believed.
     Refused,

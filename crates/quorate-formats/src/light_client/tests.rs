@@ -253,9 +253,41 @@ fn the_next_committee_is_learned_and_vouched_for() {
     assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::Learned));
     let record = entries[0].as_ref().unwrap();
     assert_eq!(record.public_keys.as_encoded().unwrap()[0], committee(2).public_keys[0]);
-    let origin = record.rests_on.as_ref().unwrap();
-    assert_eq!((origin.document.as_str(), origin.place), ("test.json", Place::Element(1)));
+    assert_eq!(vouchers(record), [Place::Element(1)]);
+    assert_eq!(record.rests_on.as_ref().unwrap()[0].document, "test.json");
     assert_eq!(entries[1].as_ref().unwrap().rests_on, None);
+}
+
+/// Where the updates stand that prove a record's keys.
+fn vouchers(record: &Record) -> Vec<Place> {
+    record.rests_on.iter().flat_map(|origins| origins.iter().map(|origin| origin.place)).collect()
+}
+
+/// One of two updates that name one committee can be false, whichever comes first.
+#[test]
+fn a_committee_rests_on_all_updates_that_name_it() {
+    let slot = CAPELLA;
+    let next_slot = (BeaconNetwork::period(slot) + 1) * 8192 + 5;
+    // The committee that it names itself could have signed it.
+    let signed_late =
+        teaching_update(slot, &committee(2), 55).replacen(&format!("\"{}\"", slot + 1), &format!("\"{next_slot}\""), 1);
+    let text = format!(
+        "[{}, {}, {}, {signed_late}, {}, {}]",
+        bootstrap(slot, &committee(1), 54),
+        teaching_update(slot + 1, &committee(2), 55),
+        teaching_update(slot, &committee(2), 55),
+        teaching_update(slot, &committee(3), 55),
+        update(next_slot, next_slot + 1, "")
+    );
+    let (lessons, entries) = run(&text, &mainnet());
+    let teachings: Vec<_> = lessons[1..].iter().map(|lesson| lesson.teaching).collect();
+    let expected = [Teaching::Learned, Teaching::KnownAlready, Teaching::NotVouchedFor, Teaching::Conflict];
+    assert_eq!(teachings, expected);
+    assert_eq!(vouchers(entries[4].as_ref().unwrap()), [Place::Element(1), Place::Element(2)]);
+    // A committee that the caller gave needs no update.
+    let given = format!("[{}, {}]", bootstrap(next_slot, &committee(2), 54), &text[1..text.len() - 1]);
+    let record = run(&given, &mainnet()).1.pop().unwrap().unwrap();
+    assert_eq!(record.rests_on, None);
 }
 
 /// The update whose signature is of the next period already: what it teaches could be what signed it.

@@ -10,6 +10,8 @@ use quorate_formats::{
 use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
 use quorate_host::exit::{Ends, Exit};
 
+use crate::commands::print::plural;
+
 /// Something that the inputs hold.
 pub(in crate::commands) enum Arrival {
     /// A claim to judge.
@@ -111,8 +113,8 @@ pub(in crate::commands) struct About {
     pub(in crate::commands) origin: Origin,
     /// What its format could check by itself.
     pub(in crate::commands) checks: Vec<Check>,
-    /// The claim that vouches for its keys.
-    pub(in crate::commands) rests_on: Option<Origin>,
+    /// The claims that vouch for its keys, of which one is enough.
+    pub(in crate::commands) rests_on: Option<Arc<Vec<Origin>>>,
     /// Whether its suite is the one of `--suite`, because it names none.
     pub(in crate::commands) by_default: bool,
     /// Whether it names members of a key set.
@@ -147,8 +149,8 @@ pub(in crate::commands) enum Fault {
     Undecided(judge::Undecided),
     /// A check of the format failed.
     Check(Check),
-    /// The claim that vouches for its keys is invalid.
-    RestsOn(Origin),
+    /// None of the claims that vouch for its keys is valid.
+    RestsOn(Arc<Vec<Origin>>),
     /// It is signed for this network, and not for the one that was expected.
     OtherNetwork(String),
 }
@@ -196,7 +198,14 @@ impl fmt::Display for Fault {
             Self::Signature(fault) => fault.fmt(f),
             Self::Undecided(undecided) => undecided.fmt(f),
             Self::Check(check) => check.fmt(f),
-            Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
+            Self::RestsOn(updates) => match updates.as_slice() {
+                [] => f.write_str("its committee rests on nothing"),
+                [update] => write!(f, "its committee rests on {update}, which is invalid"),
+                [update, others @ ..] => {
+                    let others = plural(others.len(), "other update");
+                    write!(f, "its committee rests on {update} and {others}, none of which is valid")
+                }
+            },
             Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
         }
     }

@@ -1,6 +1,6 @@
 //! Judges a window of claims: verifies them by the engine, and remembers what is to be remembered.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use quorate::{Verifier, Work};
 use quorate_formats::{
@@ -140,29 +140,41 @@ fn name_network(judged: &mut [&mut Judged], found: &str, expected: &str) -> Stri
     format!("the light-client updates are signed for {found}, and not as {expected} signs; give --network {found}")
 }
 
-/// An invalid claim vouches for nothing, nor does a claim that rests on it. Cost: linear.
+/// An invalid claim vouches for nothing, nor does a claim that rests on such claims alone. Cost: linear.
 fn refuse_what_rests_on_invalid_claims(judged: &mut [&mut Judged]) {
-    let mut resting: HashMap<Origin, Vec<usize>> = HashMap::new();
-    for (place, judged) in judged.iter().enumerate() {
-        if let Some(origin) = &judged.about.rests_on {
-            resting.entry(origin.clone()).or_default().push(place);
+    let mut proven = Vec::new();
+    // All claims of a committee share the list of the claims that vouch for it.
+    let mut committees: HashMap<*const Vec<Origin>, (Arc<Vec<Origin>>, Vec<usize>)> = HashMap::new();
+    for (place, judged) in judged.iter().enumerate().filter(|(_, judged)| judged.is_valid()) {
+        match &judged.about.rests_on {
+            None => proven.push(place),
+            Some(vouchers) => {
+                let committee = committees.entry(Arc::as_ptr(vouchers));
+                committee.or_insert_with(|| (vouchers.clone(), Vec::new())).1.push(place);
+            }
         }
     }
-    let mut invalid: Vec<usize> = (0..judged.len()).filter(|place| !judged[*place].is_valid()).collect();
-    while let Some(place) = invalid.pop() {
-        let origin = judged[place].about.origin.clone();
-        for place in resting.remove(&origin).unwrap_or_default() {
-            if judged[place].is_valid() {
-                judged[place].fault = Some(Fault::RestsOn(origin.clone()));
-                invalid.push(place);
-            }
+    let mut vouched: HashMap<Origin, Vec<*const Vec<Origin>>> = HashMap::new();
+    for (committee, (vouchers, _)) in &committees {
+        for origin in vouchers.iter() {
+            vouched.entry(origin.clone()).or_default().push(*committee);
+        }
+    }
+    while let Some(place) = proven.pop() {
+        for committee in vouched.remove(&judged[place].about.origin).unwrap_or_default() {
+            proven.extend(committees.remove(&committee).into_iter().flat_map(|(_, places)| places));
+        }
+    }
+    for (vouchers, places) in committees.into_values() {
+        for place in places {
+            judged[place].fault = Some(Fault::RestsOn(vouchers.clone()));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, sync::Arc};
+    use std::fs;
 
     use clap::Parser;
     use quorate_formats::light_client::Document;
