@@ -147,6 +147,7 @@ struct Values<R> {
 impl<R: BufRead> Values<R> {
     /// The text of the next value; none at the end.
     fn next(&mut self, place: Place) -> Result<Option<String>, ChiaError> {
+        self.skip_white_space().map_err(ChiaError::Read)?;
         let mut bounded = Bounded { reader: &mut self.reader, left: self.limit };
         let value = serde_json::Deserializer::from_reader(&mut bounded).into_iter::<Box<RawValue>>().next();
         match value {
@@ -161,6 +162,19 @@ impl<R: BufRead> Values<R> {
             Some(Err(error)) => {
                 Err(ChiaError::NotJson { place, reason: format!("the value is not JSON: {error} of it") })
             }
+        }
+    }
+
+    /// Skips the white space before a value, as JSON defines it. It may be longer than a value: if it took of the value's bound, the
+    /// value behind it would look like the end of the file.
+    fn skip_white_space(&mut self) -> io::Result<()> {
+        loop {
+            let seen = self.reader.fill_buf()?;
+            let white = seen.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+            if white == 0 {
+                return Ok(());
+            }
+            self.reader.consume(white);
         }
     }
 }
