@@ -420,6 +420,22 @@ fn a_chain_info_alone_is_told_what_to_do() {
     history(&[&info]).refused("info.json: found no claim, expected at least one; check what wrote this input");
 }
 
+/// A description that has rounds as well is an input like any other: what stands in it is not left out.
+#[test]
+fn a_description_of_a_chain_that_has_rounds_is_verified() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let mut described = bundle["chain_info"].clone();
+    described["beacons"] = serde_json::json!([bundle["beacons"][0]]);
+    let described = folder.file("described.json", described.to_string());
+    let round = folder.file("round-42.jsonl", format!("{}\n", bundle["beacons"][1]));
+    history(&[&"--chain", &described, &described]).exits(0).says("1 claim: valid");
+    history(&[&"--chain", &described, &"--rounds", &"42", &described, &round]).exits(0).says("2 claims: 2 valid");
+    // Without being given, it describes the chain and is no more.
+    history(&[&"--chain", &described, &round]).exits(0).says("1 claim: valid");
+}
+
 /// What has no round is not verified, whatever the others have.
 #[test]
 fn an_input_without_a_claim_is_named_by_history() {

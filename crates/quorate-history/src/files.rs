@@ -8,7 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_formats::{Foreign, Format, InputError, PEEK_LIMIT, drand::ChainInfo, first_object_has, guess};
+use quorate_formats::{
+    Foreign, Format, InputError, PEEK_LIMIT,
+    drand::{ChainInfo, DrandOptions},
+    first_object_has, guess,
+};
 use quorate_host::{
     same_file::is_same,
     text::{TextError, read_text},
@@ -17,6 +21,7 @@ use thiserror::Error;
 
 use crate::{
     chain::{Chain, ChainError},
+    drand,
     era::EraFile,
     eras::Eras,
     error::EraError,
@@ -263,10 +268,12 @@ impl Files {
         let (inputs, remarks) = expand(paths, of_folders)?;
         let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
-        // A folder may hold the description of its chain.
+        // A folder may hold the description of its chain. One that has rounds as well is an input, too.
         let description = drand.and_then(|drand| fs::metadata(drand).ok());
         for path in inputs {
-            if description.as_ref().is_some_and(|one| fs::metadata(&path).is_ok_and(|other| is_same(one, &other))) {
+            let is_description =
+                description.as_ref().is_some_and(|one| fs::metadata(&path).is_ok_and(|other| is_same(one, &other)));
+            if is_description && has_no_round(&path) {
                 continue;
             }
             match look(&path) {
@@ -489,6 +496,12 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
         )),
         Err(foreign) => Err((false, foreign.to_string())),
     }
+}
+
+/// Whether a file that describes a chain of drand can be read to its end, and has no round.
+fn has_no_round(path: &Path) -> bool {
+    let rounds = |file: File| drand::read(BufReader::new(file), &DrandOptions::default());
+    File::open(path).is_ok_and(|file| rounds(file).next().is_none())
 }
 
 /// A field that every full block of Chia has, near its beginning, and no other format.
