@@ -335,17 +335,21 @@ impl Files {
         }
     }
 
-    /// The chain with a genesis validators root.
+    /// The chain with a genesis validators root: the one that a folder describes, or one that is built in. A description of a built-in
+    /// chain may have a fork that is not built in yet.
     fn found(&mut self, genesis: &[u8; 32], paths: &[PathBuf]) -> Result<Chain, FilesError> {
-        if let Some(chain) = Chain::of_genesis(genesis) {
-            return Ok(chain);
+        let built_in = Chain::of_genesis(genesis);
+        if let Some(described) = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file()) {
+            let (chain, name) = (Chain::open(&described)?, described.display());
+            // If no chain is built in, the states say what they are expected to be.
+            if built_in.is_none() || chain.genesis_validators_root == *genesis {
+                self.remarks.push(format!("the chain is the one that {name} describes"));
+                self.description = Some(described);
+                return Ok(chain);
+            }
+            self.remarks.push(format!("{name}: not used, because it describes another chain than that of the states"));
         }
-        let described = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file());
-        let described = described.ok_or(FilesError::UnknownChain(*genesis))?;
-        self.remarks.push(format!("the chain is the one that {} describes", described.display()));
-        let chain = Chain::open(&described)?;
-        self.description = Some(described);
-        Ok(chain)
+        built_in.ok_or(FilesError::UnknownChain(*genesis))
     }
 }
 
@@ -511,3 +515,32 @@ const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A description of mainnet may have a fork that is not built in yet. One of another chain is not used, which is said.
+    #[test]
+    fn a_description_in_a_folder_goes_before_what_is_built_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths = [folder.path().to_owned()];
+        let mainnet = Chain::built_in("mainnet").expect("it is built in");
+        let found = |text: &str| {
+            fs::write(folder.path().join(CHAIN_FILE), text).expect("writes");
+            let mut files = Files::default();
+            let chain = files.found(&mainnet.genesis_validators_root, &paths).expect("a chain");
+            (chain, files.description.is_some(), files.remarks.concat())
+        };
+        let gloas = r#"},{"epoch":900000,"name":"gloas","version":"0x07000000"}]"#;
+        let (chain, is_used, remarks) = found(&mainnet.to_json().replacen("}]", gloas, 1));
+        assert_eq!((chain.current_version(899_999), chain.current_version(900_000)), ([6, 0, 0, 0], [7, 0, 0, 0]));
+        assert!(is_used && remarks.contains("chain.json describes"), "{remarks}");
+        let (chain, is_used, remarks) = found(&Chain::built_in("hoodi").expect("it is built in").to_json());
+        assert_eq!((chain, is_used), (mainnet.clone(), false));
+        assert!(remarks.contains("chain.json: not used, because it describes another chain"), "{remarks}");
+        fs::write(folder.path().join(CHAIN_FILE), "{}").expect("writes");
+        let error = Files::default().found(&mainnet.genesis_validators_root, &paths).expect_err("no description");
+        assert!(matches!(error, FilesError::Network { .. }), "{error}");
+    }
+}
