@@ -377,6 +377,40 @@ fn an_input_that_changed_is_refused_and_leaves_no_result() {
     run.merge().unwrap();
 }
 
+/// The digest is taken before the claims are read. What is written meanwhile, or put in the file's place, is not what was planned.
+#[test]
+fn an_input_that_changes_while_it_is_read_leaves_no_result() {
+    let text = format!("{{\"id\":\"{}\"}}\n", "a".repeat(200)).repeat(20_000);
+    let run = Run::planned(&text, 64 << 20, TERMS);
+    let written_at = |path: &Path| {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    };
+    let (input, copy, other) = (run.input(), run.input().with_extension("copy"), text.replace('a', "b"));
+    let overwrite = || fs::write(&input, &other).unwrap();
+    let replace = || {
+        fs::write(&copy, &other).unwrap();
+        written_at(&copy);
+        fs::rename(&copy, &input).unwrap();
+    };
+    // On other systems nothing tells that another file has the same time and length.
+    let changes: [&dyn Fn(); 2] = if cfg!(unix) { [&overwrite, &replace] } else { [&overwrite, &overwrite] };
+    for change in changes {
+        fs::write(&input, &text).unwrap();
+        written_at(&input);
+        // A reader is at most three windows of 1,024 claims ahead.
+        let verifier = Verifier::new(Options { threads: std::num::NonZeroUsize::MIN, ..Options::default() });
+        let progress = |_| {
+            change();
+            ControlFlow::Continue(())
+        };
+        let result =
+            shards::run(&run.path(), &run.manifest, 0, &verifier, &mut ChaCha20Rng::from_seed([7; 32]), progress);
+        refused(result, "the file changed while it was read; run the shard again when nobody writes it");
+        assert!(!run.result(0).exists());
+    }
+}
+
 #[test]
 fn a_manifest_that_is_not_whole_or_of_another_version_is_refused() {
     let run = Run::planned(&claims(4), 1, TERMS);
