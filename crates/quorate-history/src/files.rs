@@ -140,14 +140,16 @@ impl DrandChain {
     /// The chain of drand with this name, or of the chain info in this file. A file that has the name of a chain is not meant.
     ///
     /// # Errors
-    /// No chain has this name, or the file cannot be read or is not a chain info.
+    /// No chain has this name, and the file cannot be read or is not a chain info.
     pub fn open(chain: &Path) -> Result<Self, FilesError> {
         let name = chain.display().to_string();
-        let text = match File::open(chain) {
-            Ok(file) if chain.is_file() && ChainInfo::well_known(&name).is_err() => description(file, chain)?,
-            _ => name.clone(),
-        };
-        Self::parse(&text).map_err(|error| FilesError::Drand { name, error })
+        if let Ok(info) = ChainInfo::well_known(&name) {
+            return Ok(Self { info, text: name });
+        }
+        let file = File::open(chain).map_err(|error| FilesError::NoChain { name: name.clone(), error })?;
+        let text = description(file, chain)?.trim().to_owned();
+        let info = ChainInfo::from_json(&text).map_err(|error| FilesError::Drand { name, error })?;
+        Ok(Self { info, text })
     }
 
     /// Reads the name of a chain that is built in, or a chain info document.
@@ -201,6 +203,18 @@ pub enum FilesError {
         /// The error.
         error: io::Error,
     },
+    /// `drand` is neither the name or hash of a chain nor a file.
+    #[error(
+        "the chain {name} is none of {}, nor the hash of one of them, and cannot be read as a file: {error}; for another chain name a \
+         file with its /info document (on the command line --chain FILE)",
+        drand_names()
+    )]
+    NoChain {
+        /// What was given.
+        name: String,
+        /// The error.
+        error: io::Error,
+    },
     /// A file that is to describe a chain is not a text, or too long.
     #[error("{}: {error}", path.display())]
     Description {
@@ -220,10 +234,10 @@ pub enum FilesError {
          it out"
     )]
     UnusedChain,
-    /// No chain of drand has this name, or the file is not a chain info.
+    /// The file is not a chain info of drand.
     #[error("the chain {name}: {error}")]
     Drand {
-        /// What was given.
+        /// The file.
         name: String,
         /// What is wrong with it.
         error: InputError,
@@ -248,6 +262,11 @@ pub enum FilesError {
 /// The names of the chains that are built in, for messages.
 fn names() -> String {
     Chain::names().collect::<Vec<_>>().join(", ")
+}
+
+/// The names of drand's chains that are built in, for messages.
+fn drand_names() -> String {
+    ChainInfo::names().collect::<Vec<_>>().join(", ")
 }
 
 impl Files {
@@ -373,8 +392,10 @@ impl Chain {
 
 /// The text of a file that describes a chain.
 fn description(file: File, path: &Path) -> Result<String, FilesError> {
-    read_text(BufReader::new(file), DESCRIPTION_LIMIT)
-        .map_err(|error| FilesError::Description { path: path.to_owned(), error })
+    read_text(BufReader::new(file), DESCRIPTION_LIMIT).map_err(|error| match error {
+        TextError::Read(error) => FilesError::Read { path: path.to_owned(), error },
+        error => FilesError::Description { path: path.to_owned(), error },
+    })
 }
 
 /// The longest description of a chain: 1 MiB.

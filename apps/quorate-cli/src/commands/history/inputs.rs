@@ -35,7 +35,7 @@ pub(in crate::commands) fn open_files(
     chain: Option<&Path>,
 ) -> Result<Files, Failure> {
     Files::open(paths, of_folders, network, chain).map_err(|error| match error {
-        FilesError::Read { .. } | FilesError::NoNetwork { .. } => Failure::io(error),
+        FilesError::Read { .. } | FilesError::NoNetwork { .. } | FilesError::NoChain { .. } => Failure::io(error),
         _ => Failure::usage(error),
     })
 }
