@@ -288,7 +288,8 @@ impl Files {
         let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
         // A folder may hold the description of its chain. One that has rounds as well is an input, too.
-        let description = drand.and_then(|drand| fs::metadata(drand).ok());
+        let described = drand.filter(|chain| ChainInfo::well_known(&chain.display().to_string()).is_err());
+        let description = described.and_then(|file| fs::metadata(file).ok());
         for path in inputs {
             let is_description =
                 description.as_ref().is_some_and(|one| fs::metadata(&path).is_ok_and(|other| is_same(one, &other)));
