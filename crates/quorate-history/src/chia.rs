@@ -12,12 +12,13 @@
 //! such a hash (`unfinished_reward_block_hash`, `foliage_transaction_block_hash`, `transactions_info_hash`), and the block contradicts
 //! itself if it is another one; then the claim is invalid whatever its signature.
 //!
-//! **Two signatures are not verified,** and are reported as such ([`Unverified`]), never as valid:
+//! **Three signatures are not verified,** and are reported as such ([`Unverified`]), never as valid:
 //!
 //! - `transactions_info.aggregated_signature`, the kind `transactions`. The puzzles of the spent coins say which keys signed which
 //!   messages. To know them, the block's program must be run, with the coins that it spends.
 //! - `reward_chain_sp` in the first signage point of a sub-slot, if the block does not hold the end of the slot before: its message
 //!   is in an earlier block.
+//! - `pool`, if a pool has signed although the plot pays to a contract: the block has no key for it.
 //!
 //! Nothing else of a block is checked: proofs of space and time, its place in the chain, its height, what is added to
 //! `reward_chain_block` after the plot has signed it and the `reward_block_hash` over that, the program of the transactions. Blocks with
