@@ -399,8 +399,29 @@ fn a_file_that_has_the_name_of_a_chain_is_not_that_chain() {
     folder.file("quicknet", fs::read(example("drand-default.json")).unwrap());
     let rounds = example("drand-quicknet.json");
     let mut history = command("quorate");
-    history.args(["history", "verify", "--chain", "quicknet"]).arg(rounds).current_dir(folder.path(""));
+    history.args(["history", "verify", "--chain", "quicknet"]).arg(&rounds).current_dir(folder.path(""));
     history.ran().says("5 claims: 5 valid");
+    // Nor is it left out of the inputs as a description of the chain.
+    folder.file("quicknet", "");
+    let mut history = command("quorate");
+    history.args(["history", "verify", "--chain", "quicknet", "quicknet"]).arg(rounds).current_dir(folder.path(""));
+    history.ran().exits(2).says("quicknet: found a file of claims");
+}
+
+/// What the system says of a file is repeated, and is no matter of usage.
+#[test]
+fn a_description_that_cannot_be_read_is_an_io_error() {
+    let folder = Folder::new();
+    let rounds = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let (nothing, whole_folder) = (folder.path("nothing.json"), folder.path(""));
+    for flag in ["--chain", "--network"] {
+        let ran = history(&[&flag, &nothing, &rounds]).exits(3).says("nothing.json is none of ");
+        ran.says("cannot be read as a file: No such file or directory");
+        history(&[&flag, &whole_folder, &rounds]).exits(3).says(&format!("cannot read {whole_folder}: Is a directory"));
+    }
+    history(&[&"--chain", &nothing, &rounds]).exits(3).says("(on the command line --chain FILE)");
+    // What can be read, and is no description.
+    history(&[&"--chain", &rounds, &rounds]).exits(2).says("the chain info cannot be used: ");
 }
 
 /// The chain info of one file does not speak for the rounds of another.
@@ -418,6 +439,22 @@ fn a_chain_info_alone_is_told_what_to_do() {
     // Beside the rounds, in a folder for example.
     history(&[&"--chain", &info, &info, &rounds]).exits(0).says("1 claim: valid");
     history(&[&info]).refused("info.json: found no claim, expected at least one; check what wrote this input");
+}
+
+/// A description that has rounds as well is an input like any other: what stands in it is not left out.
+#[test]
+fn a_description_of_a_chain_that_has_rounds_is_verified() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let mut described = bundle["chain_info"].clone();
+    described["beacons"] = serde_json::json!([bundle["beacons"][0]]);
+    let described = folder.file("described.json", described.to_string());
+    let round = folder.file("round-42.jsonl", format!("{}\n", bundle["beacons"][1]));
+    history(&[&"--chain", &described, &described]).exits(0).says("1 claim: valid");
+    history(&[&"--chain", &described, &"--rounds", &"42", &described, &round]).exits(0).says("2 claims: 2 valid");
+    // Without being given, it describes the chain and is no more.
+    history(&[&"--chain", &described, &round]).exits(0).says("1 claim: valid");
 }
 
 /// What has no round is not verified, whatever the others have.

@@ -48,7 +48,8 @@ impl Chain {
 
     /// Reads a configuration: a JSON object with `preset`, `genesis_validators_root`, `genesis_fork_version`,
     /// `capella_fork_version` (needed for exits since Deneb if `forks` does not list Capella) and `forks`, a list of objects with
-    /// `name`, `epoch` and `version` in the order of the epochs. Other fields are skipped.
+    /// `name`, `epoch` and `version` in the order of the epochs. A version that stands in `forks`, too, must be the same there. Other
+    /// fields are skipped.
     ///
     /// # Errors
     /// [`ChainError`].
@@ -79,8 +80,9 @@ impl Chain {
             let reason = "expected the fork that is in force in epoch 0 first, with \"epoch\": 0";
             return Err(in_field("forks")(reason.to_owned()));
         }
-        let capella = read.capella_fork_version.as_deref().map(bytes).transpose();
-        let capella = capella.map_err(in_field("capella_fork_version"))?.or_else(|| version_of(&forks, Fork::Capella));
+        let capella = read.capella_fork_version.as_deref().map(|text| stated_version(text, &forks, Fork::Capella));
+        let capella = capella.transpose().map_err(in_field("capella_fork_version"))?;
+        let capella = capella.or_else(|| version_of(&forks, Fork::Capella));
         if capella.is_none() && forks.last().is_some_and(|last| last.fork >= Fork::Deneb) {
             let reason = "the field is missing, but exits are signed under this version since Deneb";
             return Err(in_field("capella_fork_version")(reason.to_owned()));
@@ -90,7 +92,8 @@ impl Chain {
             preset: read.preset.parse().map_err(|error| in_field("preset")(format!("{error}")))?,
             genesis_validators_root: bytes(&read.genesis_validators_root)
                 .map_err(in_field("genesis_validators_root"))?,
-            genesis_fork_version: bytes(&read.genesis_fork_version).map_err(in_field("genesis_fork_version"))?,
+            genesis_fork_version: stated_version(&read.genesis_fork_version, &forks, Fork::Phase0)
+                .map_err(in_field("genesis_fork_version"))?,
             capella_fork_version: capella,
             forks,
         })
@@ -131,6 +134,19 @@ impl Chain {
     #[must_use]
     pub fn current_version(&self, epoch: u64) -> [u8; 4] {
         self.forks[self.place(epoch)].version
+    }
+
+    /// The epoch in which the fork of an epoch came into force.
+    pub(crate) fn fork_epoch(&self, epoch: u64) -> u64 {
+        self.forks[self.place(epoch)].epoch
+    }
+
+    /// The fork version that the states of an epoch have as the one before theirs. None if their fork is in force from epoch 0 on: nothing
+    /// is signed under an earlier version then, and genesis states have different ones.
+    pub(crate) fn previous_version(&self, epoch: u64) -> Option<[u8; 4]> {
+        let current = self.place(epoch);
+        let previous = current.checked_sub(1).filter(|_| self.forks[current].epoch > 0);
+        previous.map(|previous| self.forks[previous].version)
     }
 
     /// The fork version under which a block of epoch `now` sees a message of epoch `epoch` signed.
@@ -204,6 +220,20 @@ fn version_of(forks: &[ForkActivation], wanted: Fork) -> Option<[u8; 4]> {
     forks.iter().find(|fork| fork.fork == wanted).map(|fork| fork.version)
 }
 
+/// A fork's version that stands in a field of its own. If the list has the fork, it must say the same.
+fn stated_version(text: &str, forks: &[ForkActivation], fork: Fork) -> Result<[u8; 4], String> {
+    let stated = bytes(text)?;
+    match version_of(forks, fork) {
+        Some(listed) if listed != stated => Err(format!(
+            "found {}, but \"forks\" lists {} with the version {}; correct one of them",
+            const_hex::encode_prefixed(stated),
+            fork.name(),
+            const_hex::encode_prefixed(listed)
+        )),
+        _ => Ok(stated),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +285,16 @@ mod tests {
             ("\"epoch\": 0", "\"epoch\": 3", "\"forks\": expected the fork that is in force in epoch 0"),
             ("\"deneb\"", "\"altair\"", "\"forks[1]\": found a fork that is earlier"),
             ("\"genesis_fork_version\"", "\"version\"", "genesis_fork_version"),
+            (
+                "\"forks\"",
+                "\"capella_fork_version\": \"0x03000000\", \"forks\"",
+                "\"capella_fork_version\": found 0x03000000, but \"forks\" lists capella with the version 0x03000001",
+            ),
+            (
+                "{\"name\": \"capella\"",
+                "{\"name\": \"phase0\", \"epoch\": 0, \"version\": \"0x00000002\"}, {\"name\": \"capella\"",
+                "\"genesis_fork_version\": found 0x00000001, but \"forks\" lists phase0 with the version 0x00000002",
+            ),
         ] {
             let error = Chain::from_json(&FILE.replacen(from, to, 1), "x").unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -12,12 +12,13 @@
 //! such a hash (`unfinished_reward_block_hash`, `foliage_transaction_block_hash`, `transactions_info_hash`), and the block contradicts
 //! itself if it is another one; then the claim is invalid whatever its signature.
 //!
-//! **Two signatures are not verified,** and are reported as such ([`Unverified`]), never as valid:
+//! **Three signatures are not verified,** and are reported as such ([`Unverified`]), never as valid:
 //!
 //! - `transactions_info.aggregated_signature`, the kind `transactions`. The puzzles of the spent coins say which keys signed which
 //!   messages. To know them, the block's program must be run, with the coins that it spends.
 //! - `reward_chain_sp` in the first signage point of a sub-slot, if the block does not hold the end of the slot before: its message
 //!   is in an earlier block.
+//! - `pool`, if a pool has signed although the plot pays to a contract: the block has no key for it.
 //!
 //! Nothing else of a block is checked: proofs of space and time, its place in the chain, its height, what is added to
 //! `reward_chain_block` after the plot has signed it and the `reward_block_hash` over that, the program of the transactions. Blocks with
@@ -147,6 +148,7 @@ struct Values<R> {
 impl<R: BufRead> Values<R> {
     /// The text of the next value; none at the end.
     fn next(&mut self, place: Place) -> Result<Option<String>, ChiaError> {
+        self.skip_white_space().map_err(ChiaError::Read)?;
         let mut bounded = Bounded { reader: &mut self.reader, left: self.limit };
         let value = serde_json::Deserializer::from_reader(&mut bounded).into_iter::<Box<RawValue>>().next();
         match value {
@@ -161,6 +163,19 @@ impl<R: BufRead> Values<R> {
             Some(Err(error)) => {
                 Err(ChiaError::NotJson { place, reason: format!("the value is not JSON: {error} of it") })
             }
+        }
+    }
+
+    /// Skips the white space before a value, as JSON defines it. It may be longer than a value: if it took of the value's bound, the
+    /// value behind it would look like the end of the file.
+    fn skip_white_space(&mut self) -> io::Result<()> {
+        loop {
+            let seen = self.reader.fill_buf()?;
+            let white = seen.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+            if white == 0 {
+                return Ok(());
+            }
+            self.reader.consume(white);
         }
     }
 }

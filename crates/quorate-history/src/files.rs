@@ -8,7 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_formats::{Foreign, Format, InputError, PEEK_LIMIT, drand::ChainInfo, first_object_has, guess};
+use quorate_formats::{
+    Foreign, Format, InputError, PEEK_LIMIT,
+    drand::{ChainInfo, DrandOptions},
+    first_object_has, guess,
+};
 use quorate_host::{
     same_file::is_same,
     text::{TextError, read_text},
@@ -17,6 +21,7 @@ use thiserror::Error;
 
 use crate::{
     chain::{Chain, ChainError},
+    drand,
     era::EraFile,
     eras::Eras,
     error::EraError,
@@ -135,14 +140,16 @@ impl DrandChain {
     /// The chain of drand with this name, or of the chain info in this file. A file that has the name of a chain is not meant.
     ///
     /// # Errors
-    /// No chain has this name, or the file cannot be read or is not a chain info.
+    /// No chain has this name, and the file cannot be read or is not a chain info.
     pub fn open(chain: &Path) -> Result<Self, FilesError> {
         let name = chain.display().to_string();
-        let text = match File::open(chain) {
-            Ok(file) if chain.is_file() && ChainInfo::well_known(&name).is_err() => description(file, chain)?,
-            _ => name.clone(),
-        };
-        Self::parse(&text).map_err(|error| FilesError::Drand { name, error })
+        if let Ok(info) = ChainInfo::well_known(&name) {
+            return Ok(Self { info, text: name });
+        }
+        let file = File::open(chain).map_err(|error| FilesError::NoChain { name: name.clone(), error })?;
+        let text = description(file, chain)?.trim().to_owned();
+        let info = ChainInfo::from_json(&text).map_err(|error| FilesError::Drand { name, error })?;
+        Ok(Self { info, text })
     }
 
     /// Reads the name of a chain that is built in, or a chain info document.
@@ -196,6 +203,18 @@ pub enum FilesError {
         /// The error.
         error: io::Error,
     },
+    /// `drand` is neither the name or hash of a chain nor a file.
+    #[error(
+        "the chain {name} is none of {}, nor the hash of one of them, and cannot be read as a file: {error}; for another chain name a \
+         file with its /info document (on the command line --chain FILE)",
+        drand_names()
+    )]
+    NoChain {
+        /// What was given.
+        name: String,
+        /// The error.
+        error: io::Error,
+    },
     /// A file that is to describe a chain is not a text, or too long.
     #[error("{}: {error}", path.display())]
     Description {
@@ -215,10 +234,10 @@ pub enum FilesError {
          it out"
     )]
     UnusedChain,
-    /// No chain of drand has this name, or the file is not a chain info.
+    /// The file is not a chain info of drand.
     #[error("the chain {name}: {error}")]
     Drand {
-        /// What was given.
+        /// The file.
         name: String,
         /// What is wrong with it.
         error: InputError,
@@ -245,6 +264,11 @@ fn names() -> String {
     Chain::names().collect::<Vec<_>>().join(", ")
 }
 
+/// The names of drand's chains that are built in, for messages.
+fn drand_names() -> String {
+    ChainInfo::names().collect::<Vec<_>>().join(", ")
+}
+
 impl Files {
     /// Opens every file, finds out what it is and of which chain, and sorts the eras. Of a folder it takes what `of_folders` says. Packed
     /// files with such a name are [`refused`](Self::refused), and a [remark](Self::remarks) says what else it leaves out.
@@ -263,10 +287,13 @@ impl Files {
         let (inputs, remarks) = expand(paths, of_folders)?;
         let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
-        // A folder may hold the description of its chain.
-        let description = drand.and_then(|drand| fs::metadata(drand).ok());
+        // A folder may hold the description of its chain. One that has rounds as well is an input, too.
+        let described = drand.filter(|chain| ChainInfo::well_known(&chain.display().to_string()).is_err());
+        let description = described.and_then(|file| fs::metadata(file).ok());
         for path in inputs {
-            if description.as_ref().is_some_and(|one| fs::metadata(&path).is_ok_and(|other| is_same(one, &other))) {
+            let is_description =
+                description.as_ref().is_some_and(|one| fs::metadata(&path).is_ok_and(|other| is_same(one, &other)));
+            if is_description && has_no_round(&path) {
                 continue;
             }
             match look(&path) {
@@ -328,17 +355,21 @@ impl Files {
         }
     }
 
-    /// The chain with a genesis validators root.
+    /// The chain with a genesis validators root: the one that a folder describes, or one that is built in. A description of a built-in
+    /// chain may have a fork that is not built in yet.
     fn found(&mut self, genesis: &[u8; 32], paths: &[PathBuf]) -> Result<Chain, FilesError> {
-        if let Some(chain) = Chain::of_genesis(genesis) {
-            return Ok(chain);
+        let built_in = Chain::of_genesis(genesis);
+        if let Some(described) = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file()) {
+            let (chain, name) = (Chain::open(&described)?, described.display());
+            // If no chain is built in, the states say what they are expected to be.
+            if built_in.is_none() || chain.genesis_validators_root == *genesis {
+                self.remarks.push(format!("the chain is the one that {name} describes"));
+                self.description = Some(described);
+                return Ok(chain);
+            }
+            self.remarks.push(format!("{name}: not used, because it describes another chain than that of the states"));
         }
-        let described = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file());
-        let described = described.ok_or(FilesError::UnknownChain(*genesis))?;
-        self.remarks.push(format!("the chain is the one that {} describes", described.display()));
-        let chain = Chain::open(&described)?;
-        self.description = Some(described);
-        Ok(chain)
+        built_in.ok_or(FilesError::UnknownChain(*genesis))
     }
 }
 
@@ -362,8 +393,10 @@ impl Chain {
 
 /// The text of a file that describes a chain.
 fn description(file: File, path: &Path) -> Result<String, FilesError> {
-    read_text(BufReader::new(file), DESCRIPTION_LIMIT)
-        .map_err(|error| FilesError::Description { path: path.to_owned(), error })
+    read_text(BufReader::new(file), DESCRIPTION_LIMIT).map_err(|error| match error {
+        TextError::Read(error) => FilesError::Read { path: path.to_owned(), error },
+        error => FilesError::Description { path: path.to_owned(), error },
+    })
 }
 
 /// The longest description of a chain: 1 MiB.
@@ -491,6 +524,12 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     }
 }
 
+/// Whether a file that describes a chain of drand can be read to its end, and has no round.
+fn has_no_round(path: &Path) -> bool {
+    let rounds = |file: File| drand::read(BufReader::new(file), &DrandOptions::default());
+    File::open(path).is_ok_and(|file| rounds(file).next().is_none())
+}
+
 /// A field that every full block of Chia has, near its beginning, and no other format.
 const CHIA_FIELD: &str = "foliage";
 /// In which fields a node of Chia answers with blocks.
@@ -498,3 +537,32 @@ const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A description of mainnet may have a fork that is not built in yet. One of another chain is not used, which is said.
+    #[test]
+    fn a_description_in_a_folder_goes_before_what_is_built_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths = [folder.path().to_owned()];
+        let mainnet = Chain::built_in("mainnet").expect("it is built in");
+        let found = |text: &str| {
+            fs::write(folder.path().join(CHAIN_FILE), text).expect("writes");
+            let mut files = Files::default();
+            let chain = files.found(&mainnet.genesis_validators_root, &paths).expect("a chain");
+            (chain, files.description.is_some(), files.remarks.concat())
+        };
+        let gloas = r#"},{"epoch":900000,"name":"gloas","version":"0x07000000"}]"#;
+        let (chain, is_used, remarks) = found(&mainnet.to_json().replacen("}]", gloas, 1));
+        assert_eq!((chain.current_version(899_999), chain.current_version(900_000)), ([6, 0, 0, 0], [7, 0, 0, 0]));
+        assert!(is_used && remarks.contains("chain.json describes"), "{remarks}");
+        let (chain, is_used, remarks) = found(&Chain::built_in("hoodi").expect("it is built in").to_json());
+        assert_eq!((chain, is_used), (mainnet.clone(), false));
+        assert!(remarks.contains("chain.json: not used, because it describes another chain"), "{remarks}");
+        fs::write(folder.path().join(CHAIN_FILE), "{}").expect("writes");
+        let error = Files::default().found(&mainnet.genesis_validators_root, &paths).expect_err("no description");
+        assert!(matches!(error, FilesError::Network { .. }), "{error}");
+    }
+}

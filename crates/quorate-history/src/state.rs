@@ -49,8 +49,12 @@ pub struct StateHead {
     pub genesis_validators_root: [u8; 32],
     /// The state's slot.
     pub slot: u64,
+    /// The fork version before that of the state's epoch.
+    pub previous_fork_version: [u8; 4],
     /// The fork version of the state's epoch.
     pub fork_version: [u8; 4],
+    /// The epoch in which this version came into force.
+    pub fork_epoch: u64,
 }
 
 impl StateHead {
@@ -62,7 +66,42 @@ impl StateHead {
             genesis_validators_root: array(part(8)),
             slot: number(part(40)),
             // A fork is its previous version, its current version and its epoch.
+            previous_fork_version: array(part(48)),
             fork_version: array(part(52)),
+            fork_epoch: number(part(56)),
+        }
+    }
+
+    /// Checks that it is of a chain and has the fork of the chain's description: its versions, and from when on each was signed under.
+    fn check(&self, chain: &Chain) -> Result<(), String> {
+        let hex = |bytes: &[u8]| const_hex::encode_prefixed(bytes);
+        if self.genesis_validators_root != chain.genesis_validators_root {
+            return Err(format!(
+                "it is of another network: its genesis validators root is {}, expected {} of {}",
+                hex(&self.genesis_validators_root),
+                hex(&chain.genesis_validators_root),
+                chain.name
+            ));
+        }
+        let epoch = chain.epoch(self.slot);
+        let differs = |what: &str, found: String, expected: String| {
+            Err(format!(
+                "its {what} is {found}, expected {expected} by the forks of {}; if the network has new forks, describe it in a file",
+                chain.name
+            ))
+        };
+        let (current, began) = (chain.current_version(epoch), chain.fork_epoch(epoch));
+        if self.fork_version != current {
+            return differs(&format!("fork version in epoch {epoch}"), hex(&self.fork_version), hex(&current));
+        }
+        if self.fork_epoch != began {
+            return differs("fork's first epoch", self.fork_epoch.to_string(), began.to_string());
+        }
+        match chain.previous_version(epoch) {
+            Some(previous) if self.previous_fork_version != previous => {
+                differs("previous fork version", hex(&self.previous_fork_version), hex(&previous))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -112,26 +151,10 @@ impl State {
     fn read(mut reader: impl Read, limit: u64, chain: &Chain) -> Result<Self, Unread> {
         let mut head = [0; StateHead::BYTES];
         reader.read_exact(&mut head)?;
-        let StateHead { genesis_validators_root, slot, fork_version } = StateHead::of(&head);
-        if genesis_validators_root != chain.genesis_validators_root {
-            return Err(Unread::Wrong(format!(
-                "it is of another network: its genesis validators root is {}, expected {} of {}",
-                const_hex::encode_prefixed(genesis_validators_root),
-                const_hex::encode_prefixed(chain.genesis_validators_root),
-                chain.name
-            )));
-        }
-        let epoch = chain.epoch(slot);
-        if fork_version != chain.current_version(epoch) {
-            return Err(Unread::Wrong(format!(
-                "its fork version in epoch {epoch} is {}, expected {} by the forks of {}; if the network has new forks, describe \
-                 it in a file",
-                const_hex::encode_prefixed(fork_version),
-                const_hex::encode_prefixed(chain.current_version(epoch)),
-                chain.name
-            )));
-        }
-        let layout = Layout::new(chain.fork(epoch), chain.preset).ok_or_else(|| {
+        let stated = StateHead::of(&head);
+        stated.check(chain).map_err(Unread::Wrong)?;
+        let slot = stated.slot;
+        let layout = Layout::new(chain.fork(chain.epoch(slot)), chain.preset).ok_or_else(|| {
             Unread::Wrong("its fork is Gloas, which this version cannot read; it reads phase0 to Fulu".to_owned())
         })?;
         let mut fixed = head.to_vec();

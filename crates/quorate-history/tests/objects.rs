@@ -95,14 +95,24 @@ fn a_block_of_another_fork_or_preset() {
     assert!(error.contains("Gloas, which this version cannot read"), "{error}");
 }
 
-/// A chain with one fork, and the version that the random states have.
-fn chain(fork: &str, version: &str) -> Chain {
+/// A chain with these forks.
+fn chain_of(forks: &str) -> Chain {
     let text = format!(
         r#"{{"preset": "minimal", "genesis_validators_root": "{}", "genesis_fork_version": "0x00000001",
-        "capella_fork_version": "0x03000001", "forks": [{{"name": "{fork}", "epoch": 0, "version": "{version}"}}]}}"#,
+        "capella_fork_version": "0x03000001", "forks": [{forks}]}}"#,
         "07".repeat(32)
     );
     Chain::from_json(&text, "random").unwrap()
+}
+
+/// A chain with one fork, and the version that the random states have.
+fn chain(fork: &str, version: &str) -> Chain {
+    chain_of(&format!(r#"{{"name": "{fork}", "epoch": 0, "version": "{version}"}}"#))
+}
+
+/// A random state, whose fork began in this epoch.
+fn began_in(epoch: u64, state: &[u8]) -> Vec<u8> {
+    [&state[..56], &epoch.to_le_bytes(), &state[64..]].concat()
 }
 
 #[test]
@@ -154,7 +164,7 @@ fn fields_of_random_states() {
             Some("9186f546a6598c73ad02d2c514cdfc6ef38dcced711f516b01816c79b3d59a8e380c155e0f3e2916eefc212b5c5773f2"),
         ),
     ] {
-        let state = State::from_bytes(bytes, &chain(fork, "0x09090909")).unwrap();
+        let state = State::from_bytes(&began_in(0, bytes), &chain(fork, "0x09090909")).unwrap();
         assert_eq!((state.slot, state.validators.len()), (64, 3), "{fork}");
         assert_eq!(state.validators.iter().map(|v| v.activation_epoch).collect::<Vec<_>>(), activations, "{fork}");
         assert_eq!(state.validators[2].exit_epoch, exit, "{fork}");
@@ -166,7 +176,7 @@ fn fields_of_random_states() {
 
 #[test]
 fn a_state_of_another_fork() {
-    let electra = object!("electra-minimal.state");
+    let electra = &began_in(0, object!("electra-minimal.state"))[..];
     let error = State::from_bytes(electra, &chain("deneb", "0x09090909")).unwrap_err();
     assert!(error.contains("its first offset is") && error.contains("is it of another preset or fork?"), "{error}");
     let error = State::from_bytes(electra, &chain("gloas", "0x09090909")).unwrap_err();
@@ -175,4 +185,30 @@ fn a_state_of_another_fork() {
     for length in (0..electra.len() - 200).step_by(97) {
         assert!(State::from_bytes(&electra[..length], &chain("electra", "0x09090909")).is_err(), "{length}");
     }
+}
+
+/// Messages of earlier epochs are signed under the version before, so a state must say the same of its fork as the description.
+#[test]
+fn a_fork_that_began_in_another_epoch_or_after_another_version() {
+    let chain = |epoch: u64, previous: &str| {
+        chain_of(&format!(
+            r#"{{"name": "deneb", "epoch": 0, "version": "{previous}"}},
+            {{"name": "electra", "epoch": {epoch}, "version": "0x09090909"}}"#
+        ))
+    };
+    let state = |fork_epoch: u64| {
+        let mut bytes = began_in(fork_epoch, object!("electra-minimal.state"));
+        bytes[48..52].copy_from_slice(&[4, 0, 0, 1]);
+        bytes
+    };
+    State::from_bytes(&state(3), &chain(3, "0x04000001")).unwrap();
+    let error = State::from_bytes(&state(3), &chain(5, "0x04000001")).unwrap_err();
+    assert!(error.starts_with("its fork's first epoch is 3, expected 5 by the forks of random; "), "{error}");
+    let error = State::from_bytes(&state(3), &chain(3, "0x04000002")).unwrap_err();
+    assert!(
+        error.starts_with("its previous fork version is 0x04000001, expected 0x04000002 by the forks of random; "),
+        "{error}"
+    );
+    // A fork that is in force from genesis on has no version before it under which anything was signed.
+    State::from_bytes(&state(0), &chain(0, "0x04000002")).unwrap();
 }

@@ -162,6 +162,21 @@ fn a_false_claim_that_calls_itself_a_deposit_is_invalid() {
     }
 }
 
+/// Whoever reads the list looks for invalid claims, and many false deposits must not push one out of it.
+#[test]
+fn a_false_claim_that_its_chain_may_hold_is_no_failure() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("run");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/history");
+    let files = Files::open(&[example], CLAIMS, None, None).unwrap();
+    let manifest = shards::plan(&files, &path, TERMS, 1, go_on).unwrap();
+    run(&path, &manifest, 0).unwrap();
+    let report = shards::merge(&path, &manifest).unwrap();
+    assert_eq!((report.counts.invalid, report.counts.legal), (8, 2));
+    assert_eq!((report.failures.len(), report.failures_omitted), (8, 0));
+    assert!(report.failures.iter().all(|failure| !failure.get().contains("\"legal\"")));
+}
+
 /// A line of drand can state any round. A false one with the highest number there is does not spoil what was verified.
 #[test]
 fn the_highest_round_is_merged() {
@@ -360,6 +375,40 @@ fn an_input_that_changed_is_refused_and_leaves_no_result() {
     fs::write(run.input(), text).unwrap();
     run.run_all();
     run.merge().unwrap();
+}
+
+/// The digest is taken before the claims are read. What is written meanwhile, or put in the file's place, is not what was planned.
+#[test]
+fn an_input_that_changes_while_it_is_read_leaves_no_result() {
+    let text = format!("{{\"id\":\"{}\"}}\n", "a".repeat(200)).repeat(20_000);
+    let run = Run::planned(&text, 64 << 20, TERMS);
+    let written_at = |path: &Path| {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    };
+    let (input, copy, other) = (run.input(), run.input().with_extension("copy"), text.replace('a', "b"));
+    let overwrite = || fs::write(&input, &other).unwrap();
+    let replace = || {
+        fs::write(&copy, &other).unwrap();
+        written_at(&copy);
+        fs::rename(&copy, &input).unwrap();
+    };
+    // On other systems nothing tells that another file has the same time and length.
+    let changes: [&dyn Fn(); 2] = if cfg!(unix) { [&overwrite, &replace] } else { [&overwrite, &overwrite] };
+    for change in changes {
+        fs::write(&input, &text).unwrap();
+        written_at(&input);
+        // A reader is at most three windows of 1,024 claims ahead.
+        let verifier = Verifier::new(Options { threads: std::num::NonZeroUsize::MIN, ..Options::default() });
+        let progress = |_| {
+            change();
+            ControlFlow::Continue(())
+        };
+        let result =
+            shards::run(&run.path(), &run.manifest, 0, &verifier, &mut ChaCha20Rng::from_seed([7; 32]), progress);
+        refused(result, "the file changed while it was read; run the shard again when nobody writes it");
+        assert!(!run.result(0).exists());
+    }
 }
 
 #[test]

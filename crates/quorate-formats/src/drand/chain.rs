@@ -81,6 +81,11 @@ impl ChainInfo {
         None
     }
 
+    /// The names of the chains that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        WELL_KNOWN.iter().map(|chain| chain.name)
+    }
+
     /// A chain of the League of Entropy's mainnet, by its name or its chain hash.
     ///
     /// # Errors

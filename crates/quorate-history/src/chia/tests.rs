@@ -356,6 +356,19 @@ fn a_mark_before_the_first_block_is_skipped() {
     assert!(matches!(error, ChiaError::NotJson { .. }), "{error}");
 }
 
+/// White space of any length is no end of the file, and takes nothing of the bound of the value behind it.
+#[test]
+fn a_value_behind_long_white_space_is_read() {
+    for length in [0, 1, 7, 8, 9, 16, 17] {
+        let white = " \n".repeat(length);
+        let text = format!("{white}{{}}{white}[1,2,33]{white}");
+        let reader = io::BufReader::with_capacity(3, text.as_bytes());
+        let mut values = Values { reader: WithoutMark::new(reader), limit: 8 };
+        let mut next = || values.next(Place::Element(0)).unwrap();
+        assert_eq!([next(), next(), next()], [Some("{}".to_owned()), Some("[1,2,33]".to_owned()), None], "{length}");
+    }
+}
+
 /// What is not a block takes more memory than its two characters, so no more of a list is read than was asked for.
 #[test]
 fn a_list_is_read_block_by_block() {

@@ -1,8 +1,9 @@
 //! Verifies a shard.
 
 use std::{
-    fs::File,
+    fs::{self, File, Metadata},
     io::{BufReader, Read as _, Seek as _, SeekFrom},
+    iter,
     ops::ControlFlow,
     path::Path,
     time::Instant,
@@ -10,7 +11,7 @@ use std::{
 
 use quorate::{Verifier, rand_core::CryptoRng};
 use quorate_formats::{InputError, drand::DrandOptions, jsonl::JsonLines, parquet::ParquetRows};
-use quorate_host::cpu_time;
+use quorate_host::{cpu_time, same_file::is_same};
 
 use super::{
     error::ShardError,
@@ -35,8 +36,8 @@ use crate::{
 /// one that ends last stays, and is the same but for its times.
 ///
 /// # Errors
-/// The files are not those that were planned or cannot be read, a file of rounds or blocks has none, the result cannot be written, or
-/// the engine came to no verdict. Nothing is left of the result then.
+/// The files are not those that were planned, change meanwhile or cannot be read, a file of rounds or blocks has none, the result cannot be
+/// written, or the engine came to no verdict. Nothing is left of the result then.
 pub fn run(
     folder: &Path,
     manifest: &Manifest,
@@ -87,8 +88,20 @@ struct Beside {
     unverified: u64,
 }
 
-/// Pushes everything that a shard holds.
+/// Pushes everything that a shard holds, of files that stay as they are from before their digests are taken until all is read.
 fn read(manifest: &Manifest, shard: &Shard, sink: &mut Sink, beside: &mut Beside) -> Result<(), ShardError> {
+    let before = match &shard.covers {
+        Covers::Era { before: Some(before), .. } => Some(&before.file),
+        _ => None,
+    };
+    let watched = iter::once(&shard.file).chain(before).map(|file| Watched::begin(file));
+    let watched = watched.collect::<Result<Vec<_>, _>>()?;
+    push(manifest, shard, sink, beside)?;
+    watched.into_iter().try_for_each(Watched::end)
+}
+
+/// Checks the digests of a shard's files, and pushes everything that it holds.
+fn push(manifest: &Manifest, shard: &Shard, sink: &mut Sink, beside: &mut Beside) -> Result<(), ShardError> {
     let Shard { file, bytes, sha256, covers, .. } = shard;
     let suite = manifest.terms.suite;
     match covers {
@@ -190,6 +203,36 @@ fn entries(
         }
     }
     Ok(())
+}
+
+/// A file that must not change while it is read: it is read twice, to be hashed and to be verified. It is held open, so that the system
+/// does not take it for another one.
+struct Watched<'a> {
+    path: &'a Path,
+    held: File,
+    begun: Metadata,
+}
+
+impl<'a> Watched<'a> {
+    fn begin(path: &'a Path) -> Result<Self, ShardError> {
+        let held = File::open(path).map_err(ShardError::read(path))?;
+        let begun = held.metadata().map_err(ShardError::read(path))?;
+        Ok(Self { path, held, begun })
+    }
+
+    /// Checks that nobody wrote to the file, and that no other one took its place.
+    fn end(self) -> Result<(), ShardError> {
+        let Self { path, held, begun } = self;
+        let (held, now) = (held.metadata(), fs::metadata(path));
+        let (held, now) = (held.map_err(ShardError::read(path))?, now.map_err(ShardError::read(path))?);
+        let written = |file: &Metadata| (file.len(), file.modified().ok());
+        // On other systems than Unix nothing tells whether two files are one.
+        let is_same = !cfg!(unix) || is_same(&held, &now);
+        if is_same && written(&now) == written(&begun) {
+            return Ok(());
+        }
+        Err(ShardError::unfit(path, "the file changed while it was read; run the shard again when nobody writes it"))
+    }
 }
 
 /// Checks that a whole file is the one that was planned.

@@ -53,8 +53,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Parquet)]
     format: OutputFormat,
 
-    /// The chain: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes it. By default the chain that is
-    /// built in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
+    /// The chain: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes it. By default the chain that
+    /// chain.json describes in a folder among the inputs, or the one that is built in and has the genesis of the states
     #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     network: Option<PathBuf>,
 

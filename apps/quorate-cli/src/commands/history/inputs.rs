@@ -35,7 +35,7 @@ pub(in crate::commands) fn open_files(
     chain: Option<&Path>,
 ) -> Result<Files, Failure> {
     Files::open(paths, of_folders, network, chain).map_err(|error| match error {
-        FilesError::Read { .. } | FilesError::NoNetwork { .. } => Failure::io(error),
+        FilesError::Read { .. } | FilesError::NoNetwork { .. } | FilesError::NoChain { .. } => Failure::io(error),
         _ => Failure::usage(error),
     })
 }
@@ -43,8 +43,8 @@ pub(in crate::commands) fn open_files(
 /// Which chains the files are of.
 #[derive(Debug, Args)]
 pub(super) struct ChainArguments {
-    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes the chain. By default the chain that is built
-    /// in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
+    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes the chain. By default the chain that
+    /// chain.json describes in a folder among the inputs, or the one that is built in and has the genesis of the states
     #[arg(long, value_name = "NAME|FILE", value_parser = path_to_read())]
     network: Option<PathBuf>,
 

@@ -109,7 +109,8 @@ impl Arguments {
     }
 }
 
-/// A verdict about a claim that is not valid. Its id is kept as written: it can be text that is not Unicode, and a number of any length.
+/// A verdict about a claim that is invalid, or about an entry that makes none. Its id is kept as written: it can be text that is not
+/// Unicode, and a number of any length.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Failed<'a> {
@@ -126,7 +127,6 @@ struct Failed<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     malformed: bool,
-    legal: bool,
     reason: String,
 }
 
@@ -147,11 +147,7 @@ impl Failed<'_> {
             (_, _, Some(id)) => format!(", id {}", unquoted(id)),
             _ => String::new(),
         };
-        let word = match (self.malformed, self.legal) {
-            (true, _) => "malformed",
-            (_, true) => "legal",
-            _ => "INVALID",
-        };
+        let word = if self.malformed { "malformed" } else { "INVALID" };
         let file = Path::new(&self.file).file_name().map_or(self.file.as_str().into(), |name| name.to_string_lossy());
         print::line(format!("{word:<10}{file}{place}{name}"))?;
         print::line(format!("{:10}{}", "", self.reason))
