@@ -335,7 +335,7 @@ int32_t quorate_verifier_forget(const struct quorate_verifier *verifier, struct 
 // Verifies a table: one claim a row, with the columns `public_key` or `public_keys`, `message` or `messages`, and `signature`, as
 // binary or as hexadecimal text, and if need be `suite` and `source`. A row without a suite is a claim of `suite`; 0 is no suite. A
 // claim of a chain also has `kind`, `slot` and `index`, and a `reason` if the chain refutes it: such a claim is not valid, and the
-// reason of its verdict is "chain: " and that text.
+// reason of its verdict is "chain: " and that text. A row that is null as a whole is an error: `QUORATE_CODE_CLAIMS`.
 //
 // `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
 // fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and

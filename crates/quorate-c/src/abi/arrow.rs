@@ -2,7 +2,7 @@
 
 use arrow_array::{
     RecordBatchIterator,
-    ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
+    ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream},
 };
 
 use super::{
@@ -17,7 +17,7 @@ use crate::{
 /// Verifies a table: one claim a row, with the columns `public_key` or `public_keys`, `message` or `messages`, and `signature`, as
 /// binary or as hexadecimal text, and if need be `suite` and `source`. A row without a suite is a claim of `suite`; 0 is no suite. A
 /// claim of a chain also has `kind`, `slot` and `index`, and a `reason` if the chain refutes it: such a claim is not valid, and the
-/// reason of its verdict is "chain: " and that text.
+/// reason of its verdict is "chain: " and that text. A row that is null as a whole is an error: `QUORATE_CODE_CLAIMS`.
 ///
 /// `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
 /// fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and
@@ -37,9 +37,7 @@ pub unsafe extern "C" fn quorate_verify_arrow(
         }
         // From here on the stream is released, whatever happens.
         // SAFETY: not null, and the caller keeps to the header: it is a stream that was not released.
-        let reader = unsafe { RecordBatchStreamReader::from_raw(claims) };
-        let reader =
-            reader.map_err(|error| CallFailure::new(Code::Claims, format!("the table cannot be read: {error}")))?;
+        let reader = unsafe { ArrayStreamReader::from_raw(claims) }.map_err(table::unreadable)?;
         if verdicts.is_null() {
             return Err(CallFailure::new(Code::Null, "verdicts: the pointer is null"));
         }
