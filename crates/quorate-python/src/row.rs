@@ -10,7 +10,7 @@ use pyo3::{
 use quorate_formats::{Entry, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
 
 use crate::{
-    argument::{bytes_like, type_name},
+    argument::{Whole, bytes_like, type_name},
     errors::misused,
     key_set::KeySet,
 };
@@ -112,9 +112,10 @@ impl Kind {
                 };
                 let mut items = Vec::new();
                 for index in indices {
-                    match index?.extract::<u32>() {
-                        Ok(index) => items.push(index.to_string()),
-                        Err(_) => return wrong(value, "indices from 0 to 2^32 - 1, or a bitmap as bytes"),
+                    let index = index?;
+                    match index.extract::<Whole<u32>>() {
+                        Ok(Whole(index)) => items.push(index.to_string()),
+                        Err(_) => return wrong(&index, "indices from 0 to 2^32 - 1, or a bitmap as bytes"),
                     }
                 }
                 Ok(Json::Text(format!("[{}]", items.join(","))))
