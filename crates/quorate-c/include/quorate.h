@@ -227,7 +227,8 @@ typedef struct quorate_batcher_options {
 // What is called with a claim's answer: a `quorate_verdict`, and the reason of `size` bytes, which is there during the call alone.
 //
 // It is called once for each claim: on a thread of the batcher, or on the thread of a caller, before a function of the batcher returns. A
-// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must not throw or jump out.
+// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must
+// not throw or jump out. It must not free a batcher, and functions that wait for answers fail in it with `QUORATE_CODE_MISUSE`.
 typedef void (*quorate_answer)(void *user, uint8_t verdict, const char *reason, size_t size);
 
 #ifdef __cplusplus
@@ -514,7 +515,7 @@ int32_t quorate_batcher_submit_packed(const struct quorate_batcher *batcher,
                                       struct quorate_error *error);
 
 // Hands packed claims in, as `quorate_verify_packed` reads them, and waits for all verdicts. Several threads that call it share
-// batches. If the call fails, all verdicts are `QUORATE_VERDICT_UNDECIDED`.
+// batches. If the call fails, all verdicts are `QUORATE_VERDICT_UNDECIDED`. `QUORATE_CODE_MISUSE` in an answer, of any batcher.
 int32_t quorate_batcher_verify_packed(const struct quorate_batcher *batcher,
                                       const uint8_t *packed,
                                       size_t size,
@@ -526,12 +527,13 @@ int32_t quorate_batcher_verify_packed(const struct quorate_batcher *batcher,
 
 // Takes no more claims, answers those that wait for at most so many milliseconds, and refuses the others. It waits for the batches in
 // progress. If several threads call it at the same time, the shortest time counts for all, and all but one may return before those
-// batches have ended.
+// batches have ended. `QUORATE_CODE_MISUSE` in an answer, of any batcher.
 int32_t quorate_batcher_stop(const struct quorate_batcher *batcher,
                              uint64_t within_ms,
                              struct quorate_error *error);
 
-// Refuses what waits, waits for the batches in progress, and frees the batcher. All answers have come when it returns. Null is fine.
+// Refuses what waits, waits for the batches in progress, and frees the batcher. All answers have come when it returns. Null is fine. Do
+// not call it in an answer.
 void quorate_batcher_free(struct quorate_batcher *batcher);
 
 #ifdef __cplusplus
