@@ -200,7 +200,7 @@ typedef struct quorate_claim {
   size_t message_count;
   // The encoded signature, an aggregate if there are several keys.
   struct quorate_bytes signature;
-  // Who sent the claim: any bytes, none if nobody is named. The batcher bans by it.
+  // Who sent the claim: any bytes, none if nobody is named. Equal bytes are one source, and the batcher bans by it.
   struct quorate_bytes source;
 } quorate_claim;
 
