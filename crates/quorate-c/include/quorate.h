@@ -134,7 +134,8 @@ typedef uint32_t quorate_class;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one.
+// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one. Make it after a `fork`: a child has
+// none of its parent's threads, so nobody would answer.
 typedef struct quorate_batcher quorate_batcher;
 
 // A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,

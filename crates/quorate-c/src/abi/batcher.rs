@@ -54,7 +54,8 @@ pub enum quorate_class {
     Gossip = 2,
 }
 
-/// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one.
+/// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one. Make it after a `fork`: a child has
+/// none of its parent's threads, so nobody would answer.
 pub struct quorate_batcher(Service);
 
 /// What is called with a claim's answer: a `quorate_verdict`, and the reason of `size` bytes, which is there during the call alone.
