@@ -3,6 +3,7 @@
 // - Functions return a code, and say more in `error`, which may be null. A code says nothing about claims: their verdicts do.
 // - Pointers are read and written during the call alone, but for handles. Where a size is 0, the pointer beside it may be null.
 // - Handles are opaque, freed by the function of their type, and shared between threads; nobody frees one that a call uses.
+// - A call that fails writes null where it would have written a handle. Functions that free a handle take null.
 // - The library writes to memory of the caller. Nothing that one side allocates is freed by the other.
 // - Keys, signatures and messages are bytes: compressed points on BLS12-381, words of the EVM on BN254.
 //
@@ -342,7 +343,7 @@ int32_t quorate_verifier_forget(const struct quorate_verifier *verifier, struct 
 // `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
 // fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and
 // `reason`, and a batch for each batch, or several if its reasons take more than 1 GiB. If the reasons that come from the table
-// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`.
+// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`. If the call fails, `verdicts` is a released stream.
 int32_t quorate_verify_arrow(const struct quorate_verifier *verifier,
                              uint32_t suite,
                              struct ArrowArrayStream *claims,

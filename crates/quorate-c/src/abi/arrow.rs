@@ -22,7 +22,7 @@ use crate::{
 /// `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
 /// fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and
 /// `reason`, and a batch for each batch, or several if its reasons take more than 1 GiB. If the reasons that come from the table
-/// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`.
+/// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`. If the call fails, `verdicts` is a released stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_verify_arrow(
     verifier: *const quorate_verifier,
@@ -32,15 +32,13 @@ pub unsafe extern "C" fn quorate_verify_arrow(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
-        if claims.is_null() {
-            return Err(CallFailure::new(Code::Null, "claims: the pointer is null"));
-        }
         // From here on the stream is released, whatever happens.
-        // SAFETY: not null, and the caller keeps to the header: it is a stream that was not released.
-        let reader = unsafe { ArrayStreamReader::from_raw(claims) }.map_err(table::unreadable)?;
-        if verdicts.is_null() {
-            return Err(CallFailure::new(Code::Null, "verdicts: the pointer is null"));
-        }
+        // SAFETY: null, or the caller keeps to the header: it is a stream that was not released.
+        let reader = unsafe { claims.as_mut().map(|claims| ArrayStreamReader::from_raw(claims)) };
+        // SAFETY: null, or the caller keeps to the header: it is memory for a stream.
+        unsafe { put("verdicts", verdicts, FFI_ArrowArrayStream::empty()) }?;
+        let reader = reader.ok_or_else(|| CallFailure::new(Code::Null, "claims: the pointer is null"))?;
+        let reader = reader.map_err(table::unreadable)?;
         let suite = if suite == 0 { None } else { Some(suites::by_number(suite)?) };
         // SAFETY: the caller keeps to the header.
         let ruled = table::verify(unsafe { &of("verifier", verifier)?.0 }, suite, reader)?;

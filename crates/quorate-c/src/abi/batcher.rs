@@ -3,6 +3,7 @@
 use std::{
     cell::Cell,
     ffi::{c_char, c_void},
+    ptr,
     time::Duration,
 };
 
@@ -10,7 +11,7 @@ use quorate::ClaimBytes;
 
 use super::{
     claim::{self, quorate_claim},
-    memory::{free, give, guarded, items, of, quorate_error, text},
+    memory::{free, give, guarded, items, none, of, quorate_error, text},
     verifier::undecided,
 };
 use crate::{
@@ -107,6 +108,8 @@ pub unsafe extern "C" fn quorate_batcher_new(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe { none(batcher) };
         let mut own = ServiceOptions::default();
         // SAFETY: the caller keeps to the header.
         if let Some(options) = unsafe { options.as_ref() } {
@@ -205,8 +208,9 @@ pub unsafe extern "C" fn quorate_batcher_verify_packed(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
-        // SAFETY: the caller keeps to the header.
-        let (places, packed) = unsafe { (undecided(verdicts, count)?, items("packed", packed, size)?) };
+        // SAFETY: the caller keeps to the header, and there is no place for reasons.
+        let (places, packed) =
+            unsafe { (undecided(verdicts, count, ptr::null_mut())?, items("packed", packed, size)?) };
         outside_answers()?;
         let claims = packed::read_all(packed, count)?;
         // SAFETY: the caller keeps to the header.

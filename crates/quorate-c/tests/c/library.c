@@ -309,6 +309,55 @@ static void misuse(const struct quorate_verifier *verifier, const struct signers
   quorate_batcher_free(NULL);
 }
 
+static void failures_leave_no_handles(const struct quorate_verifier *verifier, const struct signers *signers) {
+  // What stands in a place that a program has not initialized.
+  static char somewhere;
+  void *const rubbish = &somewhere;
+  static const uint8_t zeros[32];
+  uint8_t verdict = QUORATE_VERDICT_VALID;
+
+  struct quorate_options options = {0};
+  options.soundness = 80;
+  struct quorate_verifier *other = rubbish;
+  FAILS(QUORATE_CODE_MISUSE, quorate_verifier_new(&options, &other, &error));
+  CHECK(other == NULL);
+  struct quorate_batcher_options settings = {0};
+  settings.soundness = 80;
+  struct quorate_batcher *batcher = rubbish;
+  FAILS(QUORATE_CODE_MISUSE, quorate_batcher_new(&settings, &batcher, &error));
+  CHECK(batcher == NULL);
+  struct quorate_key_set *set = rubbish;
+  FAILS(QUORATE_CODE_SUITE, quorate_key_set_new(0, &set, &error));
+  CHECK(set == NULL);
+  struct quorate_secret_key *secret = rubbish;
+  FAILS(QUORATE_CODE_SUITE, quorate_secret_key_generate(0, &secret, &error));
+  CHECK(secret == NULL);
+  secret = rubbish;
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_derive(signers->suite, bytes(zeros, 31), bytes(NULL, 0), &secret, &error));
+  CHECK(secret == NULL);
+  secret = rubbish;
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_from_bytes(signers->suite, zeros, 32, &secret, &error));
+  CHECK(secret == NULL);
+
+  struct quorate_verdicts *reasons = rubbish;
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, NULL, 1, false, &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, NULL, 1, false, NULL, &reasons, &error));
+  CHECK(reasons == NULL);
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_packed(verifier, zeros, 1, 1, false, &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_SUITE, quorate_verify_one(verifier, 0, bytes(NULL, 0), bytes(NULL, 0), bytes(NULL, 0), &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  OK(quorate_key_set_new(signers->suite, &set, &error));
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_ENCODING, quorate_key_set_verify(set, bytes(NULL, 0), bytes(NULL, 0), bytes(NULL, 0), &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  quorate_key_set_free(set);
+}
+
 // Builds with assertions find freed handles. In others, using one is a fault of the caller that nobody finds.
 static void freed_handles(void) {
   struct quorate_verifier *verifier = NULL;
@@ -461,6 +510,7 @@ int main(int count, char **arguments) {
   packed_claims(verifier, &signers);
   sums_and_sets(verifier, &signers);
   misuse(verifier, &signers);
+  failures_leave_no_handles(verifier, &signers);
   threads(verifier, &signers);
   batches(&signers);
   answers_cannot_wait_for_answers(&signers);
