@@ -34,7 +34,7 @@ type Claim struct {
 	Kind Kind
 	// Signature is the encoded signature, an aggregate if there are several keys.
 	Signature []byte
-	// Source is who sent the claim, any bytes; empty if nobody is named. A [Batcher] bans by it.
+	// Source is who sent the claim, any bytes; empty if nobody is named. Equal bytes are one source, and a [Batcher] bans by it.
 	Source string
 }
 

@@ -337,6 +337,21 @@ func TestKeySet(t *testing.T) {
 	}
 }
 
+func TestASyncAggregateMayHaveNoParticipants(t *testing.T) {
+	identity := append([]byte{0xc0}, make([]byte, 95)...)
+	for suite, allowed := range map[Suite]bool{SuiteEth2: false, SuiteEth2SyncAggregate: true} {
+		set, err := NewKeySet(suite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		verdict, err := set.Verify(nil, []byte("vote"), identity)
+		if verdict.Valid() != allowed || errors.Is(err, ErrMisuse) == allowed {
+			t.Errorf("%s: found %v, %v", suite, verdict, err)
+		}
+	}
+}
+
 func TestSumsOfKeySets(t *testing.T) {
 	for suite, length := range map[Suite]int{SuiteEth2: 48, SuiteMinSigBasic: 96, SuiteEigenLayer: 128, SuiteBN254KeccakBasic: 128} {
 		set, err := NewKeySet(suite)

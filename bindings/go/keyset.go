@@ -182,8 +182,9 @@ func (k *KeySet) Sum(members Bitmap) ([]byte, error) {
 // Verify verifies that these members signed a message.
 //
 // The verdict of an error is undecided. The error is [ErrEncoding] if the signature does not decode; one outside the subgroup is a verdict.
-// It is [ErrMisuse] for no members or members that are not there, for members without a proof of possession, and in suites of schemes
-// without multi-signatures. Cost: that of Sum, two pairings and a hash.
+// It is [ErrMisuse] for no members, unless the suite allows that, as SuiteEth2SyncAggregate does; for members that are not there, or
+// without a proof of possession; for keys that add up to the identity; and in suites of schemes without multi-signatures. Cost: that of
+// Sum, two pairings and a hash.
 func (k *KeySet) Verify(members Bitmap, message, signature []byte) (Verdict, error) {
 	pointer, err := k.handle.use()
 	if err != nil {

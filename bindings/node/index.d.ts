@@ -234,8 +234,9 @@ export class KeySet {
   sum(members: Members): Uint8Array;
   /**
    * Whether these members signed one message, on a thread of libuv. `ERR_QUORATE_ENCODING` if the signature does not decode; one outside
-   * the subgroup is a verdict. Errors of the members as in `sum`, and `ERR_QUORATE_MISUSE` for no members, for members without a proof of
-   * possession, and in suites of schemes without multi-signatures.
+   * the subgroup is a verdict. Errors of the members as in `sum`, and `ERR_QUORATE_MISUSE` for no members, unless the suite allows that, as
+   * `eth2-sync-aggregate` does; for members without a proof of possession; for keys that add up to the identity; and in suites of schemes
+   * without multi-signatures.
    */
   verify(members: Members, message: Uint8Array, signature: Uint8Array, options?: Abortable): Promise<Verdict>;
   /** The same on this thread. */

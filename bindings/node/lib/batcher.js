@@ -60,7 +60,7 @@ class Batcher {
     const kind = given.class === undefined ? "gossip" : given.class;
     const number = CLASSES.get(kind);
     if (number === undefined) throw wrong("options.class", kind, [...CLASSES.keys()].join(", "));
-    const deadline = given.deadlineMs === undefined ? 0 : time("options.deadlineMs", given.deadlineMs);
+    const deadline = micros("options.deadlineMs", given.deadlineMs) / 1000;
     const packed = packOne(claim);
     return abortable(signal("options.signal", given.signal), () =>
       this.#waiting.ask(this, (place) => this.#native.submit(place, packed, number, deadline)),
@@ -128,6 +128,7 @@ class Waiting {
 /** The longest period of a timer, 24 days. Nothing happens then. */
 const LONG = 2 ** 31 - 1;
 
+/** A time in whole microseconds, at least one, because 0 is the default. */
 function micros(name, value) {
   return value === undefined ? 0 : Math.max(1, Math.round(1000 * time(name, value)));
 }

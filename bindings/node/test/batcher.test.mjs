@@ -46,6 +46,14 @@ test("a refusal is no verdict", async () => {
   await small.stop();
 });
 
+test("the shortest deadline is one", async () => {
+  const batcher = new Batcher({ threads: 1 });
+  // A microsecond has passed before a thread takes the claim up.
+  const late = batcher.submit(claim("eth2", 1), { deadlineMs: Number.MIN_VALUE });
+  await assert.rejects(late, { name: "RefusedError", code: "deadline-passed" });
+  await batcher.stop();
+});
+
 test("a source of false claims is banned, and others are not", async () => {
   const batcher = new Batcher({ threads: 1 });
   const [good, bad] = [claim("eth2", 1), claim("eth2", 2, { valid: false })];

@@ -127,8 +127,11 @@ test("a set of keys", async () => {
   // All or none.
   assert.throws(() => set.push([keys[0].publicKey(), new Uint8Array(48)]), encoding);
   assert.equal(set.size, 9);
-  // Nobody signed.
+  // Nobody signed, which a sync aggregate alone allows.
   await assert.rejects(set.verify([], message, signature), misuse);
+  const identity = new Uint8Array(96);
+  identity[0] = 0xc0;
+  assert.equal((await new KeySet("eth2-sync-aggregate").verify([], message, identity)).valid, true);
   const ended = AbortSignal.abort();
   await assert.rejects(set.verify([1, 3], message, signature, { signal: ended }), { name: "AbortError" });
 });

@@ -3,6 +3,7 @@
 // - Functions return a code, and say more in `error`, which may be null. A code says nothing about claims: their verdicts do.
 // - Pointers are read and written during the call alone, but for handles. Where a size is 0, the pointer beside it may be null.
 // - Handles are opaque, freed by the function of their type, and shared between threads; nobody frees one that a call uses.
+// - A call that fails writes null where it would have written a handle. Functions that free a handle take null.
 // - The library writes to memory of the caller. Nothing that one side allocates is freed by the other.
 // - Keys, signatures and messages are bytes: compressed points on BLS12-381, words of the EVM on BN254.
 //
@@ -134,7 +135,8 @@ typedef uint32_t quorate_class;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one.
+// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one. Make it after a `fork`: a child has
+// none of its parent's threads, so nobody would answer.
 typedef struct quorate_batcher quorate_batcher;
 
 // A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,
@@ -200,7 +202,7 @@ typedef struct quorate_claim {
   size_t message_count;
   // The encoded signature, an aggregate if there are several keys.
   struct quorate_bytes signature;
-  // Who sent the claim: any bytes, none if nobody is named. The batcher bans by it.
+  // Who sent the claim: any bytes, none if nobody is named. Equal bytes are one source, and the batcher bans by it.
   struct quorate_bytes source;
 } quorate_claim;
 
@@ -227,7 +229,8 @@ typedef struct quorate_batcher_options {
 // What is called with a claim's answer: a `quorate_verdict`, and the reason of `size` bytes, which is there during the call alone.
 //
 // It is called once for each claim: on a thread of the batcher, or on the thread of a caller, before a function of the batcher returns. A
-// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must not throw or jump out.
+// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must
+// not throw or jump out. It must not free a batcher, and functions that wait for answers fail in it with `QUORATE_CODE_MISUSE`.
 typedef void (*quorate_answer)(void *user, uint8_t verdict, const char *reason, size_t size);
 
 #ifdef __cplusplus
@@ -335,12 +338,12 @@ int32_t quorate_verifier_forget(const struct quorate_verifier *verifier, struct 
 // Verifies a table: one claim a row, with the columns `public_key` or `public_keys`, `message` or `messages`, and `signature`, as
 // binary or as hexadecimal text, and if need be `suite` and `source`. A row without a suite is a claim of `suite`; 0 is no suite. A
 // claim of a chain also has `kind`, `slot` and `index`, and a `reason` if the chain refutes it: such a claim is not valid, and the
-// reason of its verdict is "chain: " and that text.
+// reason of its verdict is "chain: " and that text. A row that is null as a whole is an error: `QUORATE_CODE_CLAIMS`.
 //
 // `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
 // fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and
 // `reason`, and a batch for each batch, or several if its reasons take more than 1 GiB. If the reasons that come from the table
-// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`.
+// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`. If the call fails, `verdicts` is a released stream.
 int32_t quorate_verify_arrow(const struct quorate_verifier *verifier,
                              uint32_t suite,
                              struct ArrowArrayStream *claims,
@@ -514,7 +517,7 @@ int32_t quorate_batcher_submit_packed(const struct quorate_batcher *batcher,
                                       struct quorate_error *error);
 
 // Hands packed claims in, as `quorate_verify_packed` reads them, and waits for all verdicts. Several threads that call it share
-// batches. If the call fails, all verdicts are `QUORATE_VERDICT_UNDECIDED`.
+// batches. If the call fails, all verdicts are `QUORATE_VERDICT_UNDECIDED`. `QUORATE_CODE_MISUSE` in an answer, of any batcher.
 int32_t quorate_batcher_verify_packed(const struct quorate_batcher *batcher,
                                       const uint8_t *packed,
                                       size_t size,
@@ -526,12 +529,13 @@ int32_t quorate_batcher_verify_packed(const struct quorate_batcher *batcher,
 
 // Takes no more claims, answers those that wait for at most so many milliseconds, and refuses the others. It waits for the batches in
 // progress. If several threads call it at the same time, the shortest time counts for all, and all but one may return before those
-// batches have ended.
+// batches have ended. `QUORATE_CODE_MISUSE` in an answer, of any batcher.
 int32_t quorate_batcher_stop(const struct quorate_batcher *batcher,
                              uint64_t within_ms,
                              struct quorate_error *error);
 
-// Refuses what waits, waits for the batches in progress, and frees the batcher. All answers have come when it returns. Null is fine.
+// Refuses what waits, waits for the batches in progress, and frees the batcher. All answers have come when it returns. Null is fine. Do
+// not call it in an answer.
 void quorate_batcher_free(struct quorate_batcher *batcher);
 
 #ifdef __cplusplus

@@ -8,12 +8,12 @@
 //!
 //! Numbers are little-endian. `kind` is 0 if every key signed the one message, 1 if each key signed the message at its index, and 2
 //! if the signature is a proof that the owner of the one key holds its secret, without messages. A source without bytes is none;
-//! one that is not UTF-8 has its hexadecimal as name, with `0x` in front.
+//! one that is not UTF-8, or begins with `0x`, has its hexadecimal as name, with `0x` in front. So no two sources have one name.
 //!
 //! Keys, messages and signatures may have any length: what does not decode is the verdict of its claim alone. What cannot be read as
 //! claims is an error, and nothing is verified.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use quorate::{ClaimBytes, Messages, SourceId};
 
@@ -103,12 +103,26 @@ pub fn made(
             return Err(wrong(format!("found {} messages in a proof of possession, expected none", messages.len())));
         }
     };
-    let name = std::str::from_utf8(source).map_or_else(|_| hexadecimal(source), str::to_owned);
-    let source = (!source.is_empty()).then(|| SourceId::from(name.as_str()));
+    let source = (!source.is_empty()).then(|| SourceId::from(&*source_name(source)));
     Ok(ClaimBytes { suite, public_keys: public_keys.into(), messages, signature, source })
 }
 
-/// The name of a source that is not UTF-8.
+/// The name of a source, which no other one has.
+fn source_name(source: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(source) {
+        Ok(text) if !text.starts_with("0x") => text.into(),
+        _ => hexadecimal(source).into(),
+    }
+}
+
+/// The source of a name, or the name itself if [`source_name`] gives it to no source.
+fn source_of(name: &str) -> Vec<u8> {
+    let byte = |digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let digits = name.strip_prefix("0x").unwrap_or_default().as_bytes();
+    let source: Option<Vec<_>> = digits.chunks(2).map(byte).collect();
+    source.filter(|source| source_name(source) == name).unwrap_or_else(|| name.into())
+}
+
 fn hexadecimal(source: &[u8]) -> String {
     use std::fmt::Write as _;
     source.iter().fold("0x".to_owned(), |mut name, byte| {
@@ -163,14 +177,14 @@ pub fn write(claim: &ClaimBytes, packed: &mut Vec<u8>) -> Result<(), CallFailure
         Messages::ProofOfPossession => (SignedKind::Possession, Vec::new()),
         _ => return Err(wrong("this interface does not have such messages".to_owned())),
     };
-    let source = source.as_ref().map(ToString::to_string).unwrap_or_default();
+    let source = source_of(&source.as_ref().map(ToString::to_string).unwrap_or_default());
     let length =
         |length: usize| u32::try_from(length).map_err(|_| wrong(format!("{length} bytes or items are too many")));
     for number in [suites::number(*suite)?, kind as u32, length(public_keys.len())?, length(messages.len())?] {
         packed.extend(number.to_le_bytes());
     }
     let keys = public_keys.encodings();
-    let parts = keys.iter().map(|key| &**key).chain(messages).chain([&signature[..], source.as_bytes()]);
+    let parts = keys.iter().map(|key| &**key).chain(messages).chain([&signature[..], &source[..]]);
     for part in parts {
         packed.extend(length(part.len())?.to_le_bytes());
         packed.extend(part);
@@ -208,6 +222,21 @@ mod tests {
     fn what_is_written_is_read() {
         assert_eq!(read(&packed()).unwrap(), claims());
         assert_eq!(read(&[]).unwrap(), []);
+    }
+
+    #[test]
+    fn no_two_sources_have_one_name() {
+        let sources: [&[u8]; 6] = [b"peer", b"\xff\xfe", b"0xfffe", b"0x307866666665", b"0x", b"0X"];
+        let claims = sources.map(|source| made(MinPk::Eth2.any(), 2, vec![], vec![], vec![], source).unwrap());
+        let names: Vec<_> = claims.iter().map(|claim| claim.source.as_ref().unwrap().to_string()).collect();
+        assert_eq!(names[..3], ["peer", "0xfffe", "0x307866666665"]);
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), sources.len());
+        for (claim, source) in claims.iter().zip(sources) {
+            let mut packed = Vec::new();
+            write(claim, &mut packed).unwrap();
+            assert!(packed.ends_with(source), "{source:?} is written as it was read");
+            assert_eq!(read(&packed).unwrap(), std::slice::from_ref(claim));
+        }
     }
 
     /// An empty message of four bytes takes a pointer with a length, and an allocation for two counters, which is 32 bytes. A claim of 24

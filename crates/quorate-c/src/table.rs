@@ -3,8 +3,9 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use arrow_array::{
-    RecordBatch,
+    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchOptions,
     builder::{BooleanBuilder, StringBuilder},
+    cast::AsArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use quorate::AnySuite;
@@ -26,27 +27,27 @@ pub fn schema() -> SchemaRef {
     Arc::new(Schema::new(columns))
 }
 
-/// Verifies the rows of batches. A row that names no suite is a claim of `suite`. There is one row of verdicts for each row, in order,
-/// and a batch of them for each batch, or several if its reasons take more than 1 GiB.
+/// Verifies the rows of batches, which are arrays of structs. A row that names no suite is a claim of `suite`. There is one row of
+/// verdicts for each row, in order, and a batch of them for each batch, or several if its reasons take more than 1 GiB.
 ///
 /// Claims are verified window by window, so that a table of any length takes the memory of its batches and its verdicts.
 ///
 /// # Errors
-/// [`Code::Claims`]: the batches cannot be read, or have no columns of claims, or what they say about their rows takes more than
-/// [`VALUES_LIMIT`]. [`Code::System`], [`Code::Internal`].
+/// [`Code::Claims`]: the batches cannot be read, or have no columns of claims, or a row that is null as a whole, or what they say about
+/// their rows takes more than [`VALUES_LIMIT`]. [`Code::System`], [`Code::Internal`].
 pub fn verify(
     engine: &Engine,
     suite: Option<AnySuite>,
-    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    batches: impl ArrayReader,
 ) -> Result<Vec<RecordBatch>, CallFailure> {
+    let schema = columns(batches.field().data_type())?;
     let mut random = random()?;
     let threads: NonZeroUsize = engine.verifier().options().threads;
     let mut judge = Judge::new(engine.verifier().clone());
     let mut window = Window::new(WindowLimit::of(threads));
     let (mut rows, mut verdicts) = (0, Columns::default());
-    for batch in batches {
-        let batch =
-            batch.map_err(|error| CallFailure::new(Code::Claims, format!("the table cannot be read: {error}")))?;
+    for array in batches {
+        let batch = batch(&schema, &array.map_err(unreadable)?, rows)?;
         let read = BatchRows::new(&batch, rows).map_err(|error| CallFailure::new(Code::Claims, error.to_string()))?;
         rows += batch.num_rows() as u64;
         for entry in read {
@@ -59,6 +60,31 @@ pub fn verify(
         verdicts.end_batch()?;
     }
     Ok(verdicts.batches)
+}
+
+/// The columns of a table whose rows are structs of this type.
+fn columns(rows: &DataType) -> Result<SchemaRef, CallFailure> {
+    match rows {
+        DataType::Struct(fields) => Ok(Arc::new(Schema::new(fields.clone()))),
+        other => Err(unreadable(ArrowError::SchemaError(format!("found values of the type {other}, expected rows")))),
+    }
+}
+
+/// A batch behind so many rows. The values of a row that is null as a whole say nothing, but stand in the columns like those of others.
+fn batch(schema: &SchemaRef, array: &ArrayRef, rows_before: u64) -> Result<RecordBatch, CallFailure> {
+    let rows = array.as_struct();
+    if let Some(row) = (0..rows.len()).find(|row| rows.is_null(*row)) {
+        let row = rows_before + row as u64 + 1;
+        let text = format!("the row {row} is null as a whole, so it makes no claim; give the table without it");
+        return Err(CallFailure::new(Code::Claims, text));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    RecordBatch::try_new_with_options(schema.clone(), rows.columns().to_vec(), &options).map_err(unreadable)
+}
+
+/// Says that a table cannot be read.
+pub(crate) fn unreadable(error: ArrowError) -> CallFailure {
+    CallFailure::new(Code::Claims, format!("the table cannot be read: {error}"))
 }
 
 /// Verdicts as they become known.
@@ -130,7 +156,41 @@ fn item(entry: Entry, suite: Option<AnySuite>) -> Item<Option<String>> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::{
+        ArrayIterator,
+        builder::{BinaryBuilder, StructBuilder},
+    };
+    use quorate::{MinPk, SecretKey, Suite as _};
+
     use super::*;
+    use crate::engine::EngineOptions;
+
+    /// The values of a true claim stand in both rows.
+    #[test]
+    fn a_row_that_is_null_as_a_whole_makes_no_claim() {
+        let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").expect("long enough");
+        let (key, signature) = (secret.public_key().to_bytes(), secret.sign(MinPk::Eth2, b"m").to_bytes());
+        let values: [(&str, &[u8]); 3] = [("public_key", &key), ("message", b"m"), ("signature", &signature)];
+        let engine = Engine::new(&EngineOptions::default()).expect("an engine");
+        let judged = |are_there: [bool; 2]| {
+            let fields = values.map(|(name, _)| Field::new(name, DataType::Binary, true));
+            let mut rows = StructBuilder::from_fields(fields.to_vec(), are_there.len());
+            for is_there in are_there {
+                for (column, (_, value)) in values.iter().enumerate() {
+                    rows.field_builder::<BinaryBuilder>(column).expect("a column of bytes").append_value(value);
+                }
+                rows.append(is_there);
+            }
+            let rows = Arc::new(rows.finish()) as ArrayRef;
+            let field = Arc::new(Field::new("rows", rows.data_type().clone(), true));
+            verify(&engine, Some(MinPk::Eth2.any()), ArrayIterator::new([Ok(rows)], field))
+        };
+        let verdicts = judged([true, true]).expect("verdicts");
+        assert_eq!(verdicts[0]["valid"].as_boolean().iter().collect::<Vec<_>>(), [Some(true); 2]);
+        let failure = judged([true, false]).expect_err("a row without a claim");
+        assert_eq!(failure.code, Code::Claims);
+        assert!(failure.to_string().starts_with("the row 2 is null as a whole"), "{failure}");
+    }
 
     #[test]
     fn what_a_table_says_about_its_rows_is_bounded() {

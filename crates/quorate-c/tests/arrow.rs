@@ -92,6 +92,21 @@ fn the_claims_are_released_also_if_nothing_can_be_answered() {
     assert!(RecordBatchStreamReader::try_new(claims).is_err(), "a released stream gives nothing");
 }
 
+#[test]
+fn a_call_that_fails_leaves_a_released_stream() {
+    let mut verifier: *mut quorate_verifier = ptr::null_mut();
+    // What stands in a place that a program has not initialized. Nothing releases it.
+    let mut verdicts = stream(vec![table(&[1], |row| row)]);
+    // SAFETY: all pointers are null, or those of values that live until the calls are over.
+    unsafe {
+        assert_eq!(quorate_verifier_new(ptr::null(), &mut verifier, ptr::null_mut()), 0);
+        let code = quorate_verify_arrow(verifier, 1, ptr::null_mut(), &mut verdicts, ptr::null_mut());
+        quorate_verifier_free(verifier);
+        assert_eq!(code, Code::Null as i32);
+    }
+    assert!(RecordBatchStreamReader::try_new(verdicts).is_err(), "a released stream gives nothing");
+}
+
 /// A row that names no suite has no claim without one of the caller's, and is not valid.
 #[test]
 fn a_row_without_a_suite_is_not_valid() {

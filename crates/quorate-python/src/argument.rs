@@ -6,7 +6,7 @@ use getrandom::SysRng;
 use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
-    types::{PyByteArray, PyBytes, PyMemoryView},
+    types::{PyBool, PyByteArray, PyBytes, PyMemoryView},
 };
 use quorate::{AnySuite, Backend, Options, Soundness, rand_core::UnwrapErr, threads::MOST_THREADS};
 
@@ -49,6 +49,20 @@ pub(crate) fn list_of_bytes(name: &str, values: &Bound<'_, PyAny>) -> PyResult<V
         PyTypeError::new_err(format!("{name}: found {found}, expected a list of bytes"))
     })?;
     values.enumerate().map(|(index, value)| bytes(&format!("{name}[{index}]"), &value?)).collect()
+}
+
+/// A whole number, such as the index of a member. For Python a boolean is one too, and here it is a mistake: `False` would be member 0.
+pub(crate) struct Whole<T>(pub(crate) T);
+
+impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for Whole<T> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyBool>() {
+            return Err(PyTypeError::new_err("found a boolean, expected a whole number"));
+        }
+        value.extract().map(Self).map_err(Into::into)
+    }
 }
 
 /// Refuses a list of members that names one twice: a caller who counts them would take one for two.

@@ -17,7 +17,7 @@ use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets}
 use quorate_host::file::{self, Existing, Readers};
 
 use crate::{
-    argument::{self, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name},
+    argument::{self, Whole, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name},
     errors::{file_error, misused, misused_set, truth, undecodable},
     key::{Of, is_true, made, of, over},
 };
@@ -96,12 +96,14 @@ impl KeySet {
         if let Some(bits) = bytes_like(members)? {
             return Ok(Bitmap::from_le_bytes(&bits));
         }
-        let wrong = || {
-            let found = type_name(members).unwrap_or_default();
+        let wrong = |found: &Bound<'_, PyAny>| {
+            let found = type_name(found).unwrap_or_default();
             PyTypeError::new_err(format!("members: found {found}, expected a bitmap as bytes, or indices"))
         };
-        let indices = members.try_iter().map_err(|_| wrong())?;
-        let indices = indices.map(|index| index?.extract::<usize>().map_err(|_| wrong()));
+        let indices = members.try_iter().map_err(|_| wrong(members))?.map(|index| {
+            let index = index?;
+            index.extract::<Whole<usize>>().map(|Whole(index)| index).map_err(|_| wrong(&index))
+        });
         let indices = indices.collect::<PyResult<Vec<_>>>()?;
         refuse_repeated("members", &indices)?;
         let members = self.__len__(py);
@@ -192,12 +194,12 @@ impl KeySet {
     }
 
     /// Verifies a member's proof of possession, and records it if it is true.
-    fn prove(&self, py: Python<'_>, index: usize, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn prove(&self, py: Python<'_>, index: Whole<usize>, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
         let proof = bytes("proof", proof)?;
         let proven = py.detach(|| {
             over!(self.write().own(), (_, set) => {
                 let proof = quorate::Signature::from_bytes(&proof).map_err(undecodable)?;
-                set.prove(index, proof).map_err(misused_set)
+                set.prove(index.0, proof).map_err(misused_set)
             })
         });
         truth(proven?)

@@ -3,14 +3,14 @@
 //! It becomes such a line, so that both have the same meaning and the same errors.
 
 use pyo3::{
-    exceptions::PyTypeError,
+    exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError},
     prelude::*,
     types::{PyBool, PyDict, PyFloat, PyInt, PyMapping, PySequence, PyString},
 };
-use quorate_formats::{Entry, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
+use quorate_formats::{Entry, Malformed, Place, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
 
 use crate::{
-    argument::{bytes_like, type_name},
+    argument::{Whole, bytes_like, type_name},
     errors::misused,
     key_set::KeySet,
 };
@@ -24,6 +24,7 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets)
     let mut own = None;
     let is_of_chain = field(object, OF_CHAIN[0].0, index)?.is_some_and(|kind| !kind.is_none());
     let of_chain = if is_of_chain { &OF_CHAIN[..] } else { &[] };
+    let number = index as u64 + 1;
     for (name, kind) in FIELDS.iter().chain(of_chain).copied() {
         if let Some(value) = field(object, name, index)?.filter(|value| !value.is_none()) {
             if let (Kind::KeySet, Ok(set)) = (kind, value.cast::<KeySet>()) {
@@ -36,6 +37,9 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets)
             }
             match kind.json(&value)? {
                 Json::Text(json) => fields.push(format!("{name:?}:{json}")),
+                Json::Malformed(reason) => {
+                    return Ok(Err(Malformed::new(Place::Line(number), format!("{name:?}: {reason}"))));
+                }
                 Json::Wrong { found, expected } => {
                     let wrong = format!("claim {index}: {name:?}: found {found}, expected {expected}");
                     return Err(PyTypeError::new_err(wrong));
@@ -44,7 +48,7 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets)
         }
     }
     let line = format!("{{{}}}", fields.join(","));
-    Ok(entry_of_line(line.as_bytes(), index as u64 + 1, own.as_ref().unwrap_or(key_sets), &mut Unbounded)
+    Ok(entry_of_line(line.as_bytes(), number, own.as_ref().unwrap_or(key_sets), &mut Unbounded)
         .expect("an object is not a blank line"))
 }
 
@@ -81,9 +85,10 @@ enum Kind {
 /// The name of a key set that a claim holds itself.
 const OWN_SET: &str = "of the claim";
 
-/// A value as JSON, or the reason why it has none.
+/// A value as JSON, or the reason why it has none: it is of a fitting type and makes no claim, or it is of a wrong type.
 enum Json {
     Text(String),
+    Malformed(&'static str),
     Wrong { found: String, expected: &'static str },
 }
 
@@ -92,29 +97,30 @@ impl Kind {
         let wrong = |found: &Bound<'_, PyAny>, expected| Ok(Json::Wrong { found: type_name(found)?, expected });
         match self {
             Self::Scalar => match scalar(value)? {
-                Some(json) => Ok(Json::Text(json)),
+                Some(json) => Ok(json),
                 None => wrong(value, "text, a finite number or a boolean"),
             },
             Self::Bytes => match digits(value)? {
-                Some(json) => Ok(Json::Text(json)),
+                Some(json) => Ok(json),
                 None => wrong(value, "bytes, or text of hexadecimal digits"),
             },
             Self::KeySet => match value.cast::<PyString>() {
-                Ok(name) => Ok(Json::Text(quoted(name.to_str()?))),
+                Ok(name) => text(name),
                 Err(_) => wrong(value, "a quorate.KeySet, or the name of one in key_sets"),
             },
             Self::Members => {
                 if let Some(bitmap) = digits(value)? {
-                    return Ok(Json::Text(bitmap));
+                    return Ok(bitmap);
                 }
                 let Ok(indices) = value.try_iter() else {
                     return wrong(value, "a bitmap as bytes or hexadecimal digits, or indices");
                 };
                 let mut items = Vec::new();
                 for index in indices {
-                    match index?.extract::<u32>() {
-                        Ok(index) => items.push(index.to_string()),
-                        Err(_) => return wrong(value, "indices from 0 to 2^32 - 1, or a bitmap as bytes"),
+                    let index = index?;
+                    match index.extract::<Whole<u32>>() {
+                        Ok(Whole(index)) => items.push(index.to_string()),
+                        Err(_) => return wrong(&index, "indices from 0 to 2^32 - 1, or a bitmap as bytes"),
                     }
                 }
                 Ok(Json::Text(format!("[{}]", items.join(","))))
@@ -128,7 +134,8 @@ impl Kind {
                 for item in value.try_iter()? {
                     let item = item?;
                     match digits(&item)? {
-                        Some(json) => items.push(json),
+                        Some(Json::Text(json)) => items.push(json),
+                        Some(other) => return Ok(other),
                         None => return wrong(&item, "bytes, or text of hexadecimal digits, as an item of the list"),
                     }
                 }
@@ -156,25 +163,46 @@ fn field<'py>(object: &Bound<'py, PyAny>, name: &str, index: usize) -> PyResult<
 }
 
 /// Bytes as JSON writes them, or text as it is.
-fn digits(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Some(quoted(text.to_str()?)));
+fn digits(value: &Bound<'_, PyAny>) -> PyResult<Option<Json>> {
+    if let Ok(value) = value.cast::<PyString>() {
+        return text(value).map(Some);
     }
-    Ok(bytes_like(value)?.map(|bytes| quoted(&const_hex::encode(bytes))))
+    Ok(bytes_like(value)?.map(|bytes| Json::Text(quoted(&const_hex::encode(bytes)))))
 }
 
-fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Some(quoted(text.to_str()?)));
+fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Json>> {
+    if let Ok(value) = value.cast::<PyString>() {
+        return text(value).map(Some);
     }
     if let Ok(boolean) = value.cast::<PyBool>() {
-        return Ok(Some(boolean.is_true().to_string()));
+        return Ok(Some(Json::Text(boolean.is_true().to_string())));
     }
     if value.is_instance_of::<PyInt>() {
-        return Ok(Some(value.py().get_type::<PyInt>().call_method1("__repr__", (value,))?.extract()?));
+        return integer(value).map(Some);
     }
     let finite = value.cast::<PyFloat>().ok().map(|number| number.value()).filter(|number| number.is_finite());
-    Ok(finite.map(|number| format!("{number:?}")))
+    Ok(finite.map(|number| Json::Text(format!("{number:?}"))))
+}
+
+fn text(value: &Bound<'_, PyString>) -> PyResult<Json> {
+    match value.to_str() {
+        Ok(text) => Ok(Json::Text(quoted(text))),
+        Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(value.py()) => {
+            Ok(Json::Malformed("found text with half of a surrogate pair, expected Unicode"))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Python writes integers of 4,300 digits at most, because longer ones take long.
+fn integer(value: &Bound<'_, PyAny>) -> PyResult<Json> {
+    match value.py().get_type::<PyInt>().call_method1("__repr__", (value,)) {
+        Ok(digits) => Ok(Json::Text(digits.extract()?)),
+        Err(error) if error.is_instance_of::<PyValueError>(value.py()) => {
+            Ok(Json::Malformed("found an integer of thousands of digits, expected a shorter one"))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn quoted(text: &str) -> String {

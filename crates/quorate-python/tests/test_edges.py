@@ -216,6 +216,25 @@ def test_objects_that_make_no_claim() -> None:
     assert verdicts[0].reason == '"signature" is missing'
 
 
+def test_values_that_python_cannot_write_make_no_claim() -> None:
+    half = "found text with half of a surrogate pair, expected Unicode"
+    values: list[tuple[str, object, str]] = [
+        ("id", "\ud800", half),
+        ("suite", "eth2\udc80", half),
+        ("public_key", "\ud800", half),
+        ("public_keys", ["00", "\ud800"], half),
+        ("key_set", "\ud800", half),
+        ("members", "\ud800", half),
+        ("source", 10**5000, "found an integer of thousands of digits, expected a shorter one"),
+    ]
+    for field, value, reason in values:
+        claims = rows(signed(3))
+        claims[1][field] = value
+        verdicts = quorate.verify(claims)
+        assert [verdict.valid for verdict in verdicts] == [True, False, True]
+        assert verdicts[1].malformed and verdicts[1].reason == f'"{field}": {reason}'
+
+
 def test_wrong_options() -> None:
     claims = table(signed(1))
     for options, expected in [

@@ -77,7 +77,13 @@ def test_wrong_arguments() -> None:
         evm.plan(NETWORK, [0, 1, 1])
     with pytest.raises(quorate.DecodeError, match=r"results\[0\]: found 3 bytes, expected 32"):
         evm.plan(NETWORK, range(members), [b"abc"])
-    with pytest.raises(TypeError, match="store: found"):
-        evm.plan(NETWORK, range(members), store="everywhere")
+    # For Python, False is 0, which is the slot of the newest base.
+    for store in ("everywhere", False):
+        with pytest.raises(TypeError, match=f"store: found .*{store}.*, expected a slot"):
+            evm.plan(NETWORK, range(members), store=store)
+    with pytest.raises(TypeError, match="found a boolean, expected a whole number"):
+        evm.plan(NETWORK, [True])
+    with pytest.raises(TypeError, match="found a boolean, expected a whole number"):
+        evm.plan(NETWORK, [0], deadline=True)
     with pytest.raises(quorate.UsageError, match="there is nothing to settle"):
         evm.plan(NETWORK, range(members)).calldata(bytes(64))

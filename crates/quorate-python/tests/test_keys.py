@@ -250,6 +250,12 @@ def test_key_sets_ask_for_possession() -> None:
     assert len(keys) == 1, "all keys are added or none"
     with pytest.raises(TypeError, match="members: found str"):
         keys.sum("ab")  # type: ignore[arg-type]
+    # For Python, False is 0.
+    for ask in (lambda: keys.verify([False], b"vote", signature), lambda: keys.sum([True])):
+        with pytest.raises(TypeError, match="members: found bool, expected a bitmap as bytes, or indices"):
+            ask()
+    with pytest.raises(TypeError, match="found a boolean, expected a whole number"):
+        keys.prove(False, secrets[0].prove_possession())
     # A caller who counts the members would take one for two.
     with pytest.raises(quorate.UsageError, match="members: the member 0 stands there twice"):
         keys.verify([0, 0], b"vote", secrets[0].sign(b"vote"))
@@ -305,7 +311,7 @@ def test_claims_name_members_of_key_sets() -> None:
     keys.add([secrets[0].public_key()])
     assert len(keys) == 5 and not quorate.verify([vote | {"members": b"\x1d"}]).all_valid
     assert quorate.verify([vote | {"members": b"\x0d"}]).all_valid
-    for members in (5, [-1], [1 << 32], ["1"], [1.5]):
+    for members in (5, [-1], [1 << 32], ["1"], [1.5], [True]):
         with pytest.raises(TypeError, match=r'claim 0: "members": found'):
             quorate.verify([vote | {"members": members}])
     with pytest.raises(TypeError, match=r'claim 0: "key_set": found int, expected a quorate.KeySet'):

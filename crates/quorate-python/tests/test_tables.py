@@ -131,6 +131,21 @@ def test_types_of_lists(kind: pa.DataType) -> None:
     assert len(quorate.verify(connection.sql("from claims"), suite="eth2").invalid) == 1
 
 
+def test_a_row_that_is_null_as_a_whole_makes_no_claim() -> None:
+    columns = [pa.array(values) for values in COLUMNS.values()]
+    mask = pa.array([False, True, False, False, False, False])
+    structs: Any = pa.StructArray.from_arrays(columns, names=list(COLUMNS), mask=mask)
+    chunked: Any = pa.chunked_array([structs.slice(0, 4), structs.slice(4)])
+    assert structs.field("signature").null_count == 0, "the values stand there"
+    series: Any = pd.Series(chunked, dtype=pd.ArrowDtype(chunked.type))
+    for claims in (structs, chunked, series, pl.from_arrow(chunked)):
+        for given in (claims, [claims]):
+            verdicts = quorate.verify(given, threads=1)
+            assert [verdict.valid for verdict in verdicts] == [True, False, False, True, True, True]
+            assert [verdict.malformed for verdict in verdicts] == [False, True, False, False, False, False]
+    check(pa.chunked_array([pa.StructArray.from_arrays(columns, names=list(COLUMNS))]))
+
+
 def test_columns_of_a_chain_stand_in_the_verdicts() -> None:
     claims = table(COLUMNS).append_column("kind", pa.array(["exit"] * 6).dictionary_encode())
     claims = claims.append_column("slot", pa.array(range(100, 106), pa.uint64()))

@@ -93,6 +93,17 @@ def test_wrong_arguments() -> None:
     assert again.sign(b"m") == shares[1].sign(b"m") and "redacted" in repr(again)
     with pytest.raises(quorate.UsageError, match="participants are counted from 1"):
         threshold.Share(0, shares[1].to_bytes(), "eth2")
+    # For Python, True is 1.
+    by_participant: dict[int, bytes] = {True: shares[0].sign(b"m")}
+    for wrong in (
+        lambda: threshold.Share(True, shares[0].to_bytes(), "eth2"),
+        lambda: threshold.split(SECRET, True, 3),
+        lambda: shared.combine(b"m", by_participant),
+        lambda: shared.verify_share(True, b"m", shares[0].sign(b"m")),
+        lambda: shared.verification_key(True),
+    ):
+        with pytest.raises(TypeError, match="found a boolean, expected a whole number"):
+            wrong()
 
 
 def test_the_command_line_reads_our_file(tmp_path: pathlib.Path) -> None:

@@ -1,7 +1,9 @@
 //! Claims as they come, one by one.
 
 use std::{
+    cell::Cell,
     ffi::{c_char, c_void},
+    ptr,
     time::Duration,
 };
 
@@ -9,7 +11,7 @@ use quorate::ClaimBytes;
 
 use super::{
     claim::{self, quorate_claim},
-    memory::{free, give, guarded, items, of, quorate_error, text},
+    memory::{free, give, guarded, items, none, of, quorate_error, text},
     verifier::undecided,
 };
 use crate::{
@@ -53,13 +55,15 @@ pub enum quorate_class {
     Gossip = 2,
 }
 
-/// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one.
+/// Verifies claims as they come, in batches, on threads of its own. Any number of threads can use one. Make it after a `fork`: a child has
+/// none of its parent's threads, so nobody would answer.
 pub struct quorate_batcher(Service);
 
 /// What is called with a claim's answer: a `quorate_verdict`, and the reason of `size` bytes, which is there during the call alone.
 ///
 /// It is called once for each claim: on a thread of the batcher, or on the thread of a caller, before a function of the batcher returns. A
-/// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must not throw or jump out.
+/// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must
+/// not throw or jump out. It must not free a batcher, and functions that wait for answers fail in it with `QUORATE_CODE_MISUSE`.
 pub type quorate_answer =
     Option<unsafe extern "C" fn(user: *mut c_void, verdict: u8, reason: *const c_char, size: usize)>;
 
@@ -73,9 +77,27 @@ impl User {
     fn tell(self, done: unsafe extern "C" fn(*mut c_void, u8, *const c_char, usize), ruled: Ruled, reason: &str) {
         // The pointer of an empty text in Rust is to no memory.
         let place = if reason.is_empty() { c"".as_ptr() } else { reason.as_ptr().cast() };
+        // An answer can hand in a claim that is answered at once, so answers stand within answers.
+        let outer = IN_ANSWER.replace(true);
         // SAFETY: the caller keeps to the header: the function takes these, and the reason is there during the call.
         unsafe { done(self.0, ruled as u8, place, reason.len()) }
+        IN_ANSWER.set(outer);
     }
+}
+
+thread_local! {
+    /// Whether an answer runs on this thread.
+    static IN_ANSWER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Refuses to wait for answers in an answer: they may have to come on its own thread.
+fn outside_answers() -> Result<(), CallFailure> {
+    if IN_ANSWER.get() {
+        return Err(CallFailure::misuse(
+            "this function waits for answers and was called in one; let the answer return, and call it on another thread",
+        ));
+    }
+    Ok(())
 }
 
 /// Starts a batcher. `options` may be null. Free it by `quorate_batcher_free`.
@@ -86,6 +108,8 @@ pub unsafe extern "C" fn quorate_batcher_new(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe { none(batcher) };
         let mut own = ServiceOptions::default();
         // SAFETY: the caller keeps to the header.
         if let Some(options) = unsafe { options.as_ref() } {
@@ -171,7 +195,7 @@ fn submit(
 }
 
 /// Hands packed claims in, as `quorate_verify_packed` reads them, and waits for all verdicts. Several threads that call it share
-/// batches. If the call fails, all verdicts are `QUORATE_VERDICT_UNDECIDED`.
+/// batches. If the call fails, all verdicts are `QUORATE_VERDICT_UNDECIDED`. `QUORATE_CODE_MISUSE` in an answer, of any batcher.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_batcher_verify_packed(
     batcher: *const quorate_batcher,
@@ -184,8 +208,10 @@ pub unsafe extern "C" fn quorate_batcher_verify_packed(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
-        // SAFETY: the caller keeps to the header.
-        let (places, packed) = unsafe { (undecided(verdicts, count)?, items("packed", packed, size)?) };
+        // SAFETY: the caller keeps to the header, and there is no place for reasons.
+        let (places, packed) =
+            unsafe { (undecided(verdicts, count, ptr::null_mut())?, items("packed", packed, size)?) };
+        outside_answers()?;
         let claims = packed::read_all(packed, count)?;
         // SAFETY: the caller keeps to the header.
         let answers =
@@ -197,7 +223,7 @@ pub unsafe extern "C" fn quorate_batcher_verify_packed(
 
 /// Takes no more claims, answers those that wait for at most so many milliseconds, and refuses the others. It waits for the batches in
 /// progress. If several threads call it at the same time, the shortest time counts for all, and all but one may return before those
-/// batches have ended.
+/// batches have ended. `QUORATE_CODE_MISUSE` in an answer, of any batcher.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_batcher_stop(
     batcher: *const quorate_batcher,
@@ -205,13 +231,15 @@ pub unsafe extern "C" fn quorate_batcher_stop(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
+        outside_answers()?;
         // SAFETY: the caller keeps to the header.
         unsafe { of("batcher", batcher)? }.0.stop(Duration::from_millis(within_ms));
         Ok(())
     })
 }
 
-/// Refuses what waits, waits for the batches in progress, and frees the batcher. All answers have come when it returns. Null is fine.
+/// Refuses what waits, waits for the batches in progress, and frees the batcher. All answers have come when it returns. Null is fine. Do
+/// not call it in an answer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_batcher_free(batcher: *mut quorate_batcher) {
     // SAFETY: the caller keeps to the header.

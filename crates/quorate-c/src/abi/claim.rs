@@ -25,7 +25,7 @@ pub struct quorate_claim {
     pub message_count: usize,
     /// The encoded signature, an aggregate if there are several keys.
     pub signature: quorate_bytes,
-    /// Who sent the claim: any bytes, none if nobody is named. The batcher bans by it.
+    /// Who sent the claim: any bytes, none if nobody is named. Equal bytes are one source, and the batcher bans by it.
     pub source: quorate_bytes,
 }
 

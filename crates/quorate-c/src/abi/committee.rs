@@ -1,7 +1,7 @@
 //! A committee's keys by index.
 
 use super::{
-    memory::{free, give, guarded, items, of, put, put_bytes, quorate_bytes, quorate_error},
+    memory::{free, give, guarded, items, none, of, put, put_bytes, quorate_bytes, quorate_error},
     verifier::{quorate_verdicts, settle, undecided},
 };
 use crate::{
@@ -21,7 +21,10 @@ pub unsafe extern "C" fn quorate_key_set_new(
     error: *mut quorate_error,
 ) -> i32 {
     // SAFETY: the caller keeps to the header.
-    guarded(error, || unsafe { give(set, quorate_key_set(verbs::of(suites::by_number(suite)?).committee())) })
+    guarded(error, || unsafe {
+        none(set);
+        give(set, quorate_key_set(verbs::of(suites::by_number(suite)?).committee()))
+    })
 }
 
 /// Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown
@@ -99,7 +102,7 @@ pub unsafe extern "C" fn quorate_key_set_verify(
     guarded(error, || {
         // SAFETY: the caller keeps to the header.
         unsafe {
-            let places = undecided(verdict, 1)?;
+            let places = undecided(verdict, 1, reasons)?;
             let outcome = of("set", set)?.0.verify(
                 items("members", members.data, members.size)?,
                 items("message", message.data, message.size)?,

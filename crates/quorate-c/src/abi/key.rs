@@ -1,6 +1,6 @@
 //! Keys and signatures one by one, and their sums.
 
-use super::memory::{free, give, guarded, items, of, put_bytes, quorate_bytes, quorate_error};
+use super::memory::{free, give, guarded, items, none, of, put_bytes, quorate_bytes, quorate_error};
 use crate::{
     fault::CallFailure,
     suites,
@@ -122,7 +122,10 @@ pub unsafe extern "C" fn quorate_secret_key_generate(
     error: *mut quorate_error,
 ) -> i32 {
     // SAFETY: the caller keeps to the header.
-    guarded(error, || unsafe { give(secret, quorate_secret_key(verbs(suite)?.generate()?)) })
+    guarded(error, || unsafe {
+        none(secret);
+        give(secret, quorate_secret_key(verbs(suite)?.generate()?))
+    })
 }
 
 /// Derives a secret key from at least 32 bytes of key material: `KeyGen` of draft-irtf-cfrg-bls-signature-05, in the suite `chia` that of
@@ -138,6 +141,7 @@ pub unsafe extern "C" fn quorate_secret_key_derive(
     guarded(error, || {
         // SAFETY: the caller keeps to the header.
         unsafe {
+            none(secret);
             let (material, info) =
                 (items("material", material.data, material.size)?, items("info", info.data, info.size)?);
             give(secret, quorate_secret_key(verbs(suite)?.derive(material, info)?))
@@ -155,7 +159,10 @@ pub unsafe extern "C" fn quorate_secret_key_from_bytes(
     error: *mut quorate_error,
 ) -> i32 {
     // SAFETY: the caller keeps to the header.
-    guarded(error, || unsafe { give(secret, quorate_secret_key(verbs(suite)?.secret(items("bytes", bytes, size)?)?)) })
+    guarded(error, || unsafe {
+        none(secret);
+        give(secret, quorate_secret_key(verbs(suite)?.secret(items("bytes", bytes, size)?)?))
+    })
 }
 
 /// Writes the 32 bytes of a secret key, big-endian. The caller wipes them.

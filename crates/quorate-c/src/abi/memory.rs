@@ -1,6 +1,6 @@
 //! Pointers of C: read, checked and written here alone.
 
-use std::{ffi::c_char, slice};
+use std::{ffi::c_char, ptr, slice};
 
 use crate::fault::{CallFailure, Code};
 
@@ -150,7 +150,18 @@ fn absent(what: &str) -> CallFailure {
     CallFailure::new(Code::Null, format!("{what}: the pointer is null"))
 }
 
-/// Gives a value away as a handle.
+/// Says that there is no handle yet: a call that fails leaves none.
+///
+/// # Safety
+/// As [`put`].
+pub(super) unsafe fn none<T>(place: *mut *mut T) {
+    if !place.is_null() {
+        // SAFETY: not null; the caller promises the rest.
+        unsafe { place.write(ptr::null_mut()) };
+    }
+}
+
+/// Gives a value away as a handle. What makes the value comes behind [`none`].
 ///
 /// # Safety
 /// As [`put`].

@@ -6,7 +6,9 @@ use quorate::ClaimBytes;
 
 use super::{
     claim::{self, quorate_claim},
-    memory::{free, give, guarded, items, of, put, put_bytes, put_long_text, quorate_bytes, quorate_error, room, text},
+    memory::{
+        free, give, guarded, items, none, of, put, put_bytes, put_long_text, quorate_bytes, quorate_error, room, text,
+    },
 };
 use crate::{
     engine::{Engine, EngineOptions},
@@ -47,6 +49,8 @@ pub unsafe extern "C" fn quorate_verifier_new(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe { none(verifier) };
         let mut own = EngineOptions::default();
         // SAFETY: the caller keeps to the header.
         if let Some(options) = unsafe { options.as_ref() } {
@@ -84,7 +88,7 @@ pub unsafe extern "C" fn quorate_verify(
     guarded(error, || {
         // SAFETY: the caller keeps to the header.
         unsafe {
-            let places = undecided(verdicts, count)?;
+            let places = undecided(verdicts, count, reasons)?;
             decide(of("verifier", verifier)?, &claim::claims(claims, count)?, remember, places, reasons)
         }
     })
@@ -109,18 +113,24 @@ pub unsafe extern "C" fn quorate_verify_packed(
     guarded(error, || {
         // SAFETY: the caller keeps to the header.
         unsafe {
-            let places = undecided(verdicts, count)?;
+            let places = undecided(verdicts, count, reasons)?;
             let claims = packed::read_all(items("packed", packed, size)?, count)?;
             decide(of("verifier", verifier)?, &claims, remember, places, reasons)
         }
     })
 }
 
-/// The places of verdicts, which say that nothing is decided.
+/// The places of verdicts, which say that nothing is decided, and that of the handle with their reasons, which says that there is none.
 ///
 /// # Safety
-/// As [`room`].
-pub(super) unsafe fn undecided<'a>(verdicts: *mut u8, count: usize) -> Result<&'a mut [u8], CallFailure> {
+/// As [`room`], and as [`none`].
+pub(super) unsafe fn undecided<'a>(
+    verdicts: *mut u8,
+    count: usize,
+    reasons: *mut *mut quorate_verdicts,
+) -> Result<&'a mut [u8], CallFailure> {
+    // SAFETY: as the caller promises.
+    unsafe { none(reasons) };
     // SAFETY: as the caller promises.
     let places = unsafe { room("verdicts", verdicts, count) }?;
     places.fill(Ruled::Undecided as u8);
@@ -172,7 +182,7 @@ pub unsafe extern "C" fn quorate_verify_one(
     guarded(error, || {
         // SAFETY: the caller keeps to the header.
         unsafe {
-            let places = undecided(verdict, 1)?;
+            let places = undecided(verdict, 1, reasons)?;
             let claim = ClaimBytes::single(
                 suites::by_number(suite)?,
                 items("public_key", public_key.data, public_key.size)?,

@@ -309,6 +309,55 @@ static void misuse(const struct quorate_verifier *verifier, const struct signers
   quorate_batcher_free(NULL);
 }
 
+static void failures_leave_no_handles(const struct quorate_verifier *verifier, const struct signers *signers) {
+  // What stands in a place that a program has not initialized.
+  static char somewhere;
+  void *const rubbish = &somewhere;
+  static const uint8_t zeros[32];
+  uint8_t verdict = QUORATE_VERDICT_VALID;
+
+  struct quorate_options options = {0};
+  options.soundness = 80;
+  struct quorate_verifier *other = rubbish;
+  FAILS(QUORATE_CODE_MISUSE, quorate_verifier_new(&options, &other, &error));
+  CHECK(other == NULL);
+  struct quorate_batcher_options settings = {0};
+  settings.soundness = 80;
+  struct quorate_batcher *batcher = rubbish;
+  FAILS(QUORATE_CODE_MISUSE, quorate_batcher_new(&settings, &batcher, &error));
+  CHECK(batcher == NULL);
+  struct quorate_key_set *set = rubbish;
+  FAILS(QUORATE_CODE_SUITE, quorate_key_set_new(0, &set, &error));
+  CHECK(set == NULL);
+  struct quorate_secret_key *secret = rubbish;
+  FAILS(QUORATE_CODE_SUITE, quorate_secret_key_generate(0, &secret, &error));
+  CHECK(secret == NULL);
+  secret = rubbish;
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_derive(signers->suite, bytes(zeros, 31), bytes(NULL, 0), &secret, &error));
+  CHECK(secret == NULL);
+  secret = rubbish;
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_from_bytes(signers->suite, zeros, 32, &secret, &error));
+  CHECK(secret == NULL);
+
+  struct quorate_verdicts *reasons = rubbish;
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, NULL, 1, false, &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, NULL, 1, false, NULL, &reasons, &error));
+  CHECK(reasons == NULL);
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_packed(verifier, zeros, 1, 1, false, &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_SUITE, quorate_verify_one(verifier, 0, bytes(NULL, 0), bytes(NULL, 0), bytes(NULL, 0), &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  OK(quorate_key_set_new(signers->suite, &set, &error));
+  reasons = rubbish;
+  FAILS(QUORATE_CODE_ENCODING, quorate_key_set_verify(set, bytes(NULL, 0), bytes(NULL, 0), bytes(NULL, 0), &verdict, &reasons, &error));
+  CHECK(reasons == NULL);
+  quorate_key_set_free(set);
+}
+
 // Builds with assertions find freed handles. In others, using one is a fault of the caller that nobody finds.
 static void freed_handles(void) {
   struct quorate_verifier *verifier = NULL;
@@ -361,6 +410,17 @@ static void answered(void *user, uint8_t verdict, const char *reason, size_t siz
   pthread_mutex_unlock(&answers->lock);
 }
 
+// One true claim.
+static size_t packed_claim(uint8_t *packed, const struct signers *signers, const char *source, uint32_t source_size) {
+  const uint32_t head[] = {signers->suite, QUORATE_MESSAGES_SHARED, 1, 1};
+  size_t size = 0;
+  for (int word = 0; word < 4; word++) size = pack_word(packed, size, head[word]);
+  size = pack_bytes(packed, size, signers->keys[0], KEY);
+  size = pack_bytes(packed, size, &signers->messages[0], 1);
+  size = pack_bytes(packed, size, signers->signatures[0], SIGNATURE);
+  return pack_bytes(packed, size, source, source_size);
+}
+
 static void batches(const struct signers *signers) {
   struct claims made;
   make_claims(&made, signers);
@@ -381,13 +441,7 @@ static void batches(const struct signers *signers) {
   FAILS(QUORATE_CODE_MISUSE, quorate_batcher_submit(batcher, &made.claims[0], 3, 0, answered, &answers, &error));
   FAILS(QUORATE_CODE_NULL, quorate_batcher_submit(batcher, NULL, QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
   static uint8_t packed[256];
-  const uint32_t head[] = {signers->suite, QUORATE_MESSAGES_SHARED, 1, 1};
-  size_t size = 0;
-  for (int word = 0; word < 4; word++) size = pack_word(packed, size, head[word]);
-  size = pack_bytes(packed, size, signers->keys[0], KEY);
-  size = pack_bytes(packed, size, &signers->messages[0], 1);
-  size = pack_bytes(packed, size, signers->signatures[0], SIGNATURE);
-  size = pack_bytes(packed, size, "\xff\xfe", 2);
+  const size_t size = packed_claim(packed, signers, "\xff\xfe", 2);
   OK(quorate_batcher_submit_packed(batcher, packed, size, QUORATE_CLASS_BLOCK, 0, answered, &answers, &error));
   pthread_mutex_lock(&answers.lock);
   while (answers.count < COUNT + 1) pthread_cond_wait(&answers.changed, &answers.lock);
@@ -404,6 +458,48 @@ static void batches(const struct signers *signers) {
   CHECK(answers.count == 2 * COUNT + 1);
 }
 
+struct waits {
+  struct answers answers;
+  const struct quorate_batcher *batcher;
+  const uint8_t *packed;
+  size_t size;
+  int32_t stopped, verified;
+  uint8_t verdict;
+};
+
+// The batcher has one thread, which calls this: it would wait for itself.
+static void waits_for_answers(void *user, uint8_t verdict, const char *reason, size_t size) {
+  struct waits *waits = user;
+  waits->stopped = quorate_batcher_stop(waits->batcher, 0, NULL);
+  waits->verified = quorate_batcher_verify_packed(waits->batcher, waits->packed, waits->size, 1, QUORATE_CLASS_BLOCK, 0, &waits->verdict, NULL);
+  answered(&waits->answers, verdict, reason, size);
+}
+
+static void answers_cannot_wait_for_answers(const struct signers *signers) {
+  static uint8_t packed[256];
+  const size_t size = packed_claim(packed, signers, "peer", 4);
+  struct quorate_batcher_options options = {0};
+  options.threads = 1;
+  struct quorate_batcher *batcher = NULL;
+  OK(quorate_batcher_new(&options, &batcher, &error));
+  struct waits waits = {{PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0}, batcher, packed, size, 0, 0, QUORATE_VERDICT_VALID};
+  OK(quorate_batcher_submit_packed(batcher, packed, size, QUORATE_CLASS_BLOCK, 0, waits_for_answers, &waits, &error));
+  pthread_mutex_lock(&waits.answers.lock);
+  while (waits.answers.count < 1) pthread_cond_wait(&waits.answers.changed, &waits.answers.lock);
+  pthread_mutex_unlock(&waits.answers.lock);
+  CHECK(waits.stopped == QUORATE_CODE_MISUSE && waits.verified == QUORATE_CODE_MISUSE);
+  CHECK(waits.verdict == QUORATE_VERDICT_UNDECIDED);
+  // Behind the answer, and on this thread, both wait.
+  OK(quorate_batcher_verify_packed(batcher, packed, size, 1, QUORATE_CLASS_BLOCK, 0, &waits.verdict, &error));
+  CHECK(waits.verdict == QUORATE_VERDICT_VALID);
+  OK(quorate_batcher_stop(batcher, 0, &error));
+  // A stopped batcher answers at once, on this thread.
+  OK(quorate_batcher_submit_packed(batcher, packed, size, QUORATE_CLASS_BLOCK, 0, waits_for_answers, &waits, &error));
+  CHECK(waits.answers.count == 2 && waits.stopped == QUORATE_CODE_MISUSE);
+  OK(quorate_batcher_stop(batcher, 0, &error));
+  quorate_batcher_free(batcher);
+}
+
 int main(int count, char **arguments) {
   CHECK(quorate_abi() == QUORATE_ABI && strlen(quorate_version()) >= 5);
   static struct signers signers;
@@ -414,8 +510,10 @@ int main(int count, char **arguments) {
   packed_claims(verifier, &signers);
   sums_and_sets(verifier, &signers);
   misuse(verifier, &signers);
+  failures_leave_no_handles(verifier, &signers);
   threads(verifier, &signers);
   batches(&signers);
+  answers_cannot_wait_for_answers(&signers);
   quorate_verifier_free(verifier);
   for (int i = 1; i < count; i++) {
     if (strcmp(arguments[i], "with-assertions") == 0) freed_handles();

@@ -46,7 +46,28 @@ def table(claims: Any) -> Any:
             return claims.scanner(columns=read or names).to_reader()
         if isinstance(claims, dataset.Scanner):
             return claims.to_reader()
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        return _of_structs(pyarrow, claims)
     return claims
+
+
+def _of_structs(pyarrow: Any, claims: Any) -> Any:
+    """The table of an array of structs with rows that are null as a whole, and whatever else as it is.
+
+    Such a row keeps values in its columns, and the Arrow stream interface gives them to a reader of tables as if the row were
+    there. In the table they are null.
+    """
+    pandas = sys.modules.get("pandas")
+    array = claims
+    if pandas is not None and isinstance(claims, pandas.Series) and hasattr(claims.array, "__arrow_array__"):
+        array = claims.array.__arrow_array__()
+    is_array = isinstance(array, (pyarrow.Array, pyarrow.ChunkedArray))
+    if not is_array or not array.null_count:
+        return claims
+    if isinstance(array.type, pyarrow.BaseExtensionType):
+        array = array.cast(array.type.storage_type)
+    return pyarrow.Table.from_struct_array(array) if isinstance(array.type, pyarrow.StructType) else claims
 
 
 def _of_claims(frame: Any, names: list[str]) -> Any:

@@ -80,8 +80,9 @@ public final class KeySet implements AutoCloseable {
      * Whether these members signed a message.
      *
      * @throws QuorateException with {@link QuorateException.Code#ENCODING}, if the signature is not the encoding of a point;
-     *     with {@link QuorateException.Code#MISUSE} for no members, if there is no such member, one has not proven its key, the keys add
-     *     up to the identity, or the suite has no signatures of several keys over one message
+     *     with {@link QuorateException.Code#MISUSE} for no members, unless the suite allows that, as {@code eth2-sync-aggregate} does; if
+     *     there is no such member, one has not proven its key, the keys add up to the identity, or the suite has no signatures of several
+     *     keys over one message
      */
     public Verdict verify(BitSet members, byte[] message, byte[] signature) {
         byte[] bits = Objects.requireNonNull(members, "members").toByteArray();

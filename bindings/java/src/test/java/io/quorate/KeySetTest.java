@@ -71,6 +71,15 @@ class KeySetTest {
     }
 
     @Test
+    void aSyncAggregateMayHaveNoParticipants() {
+        byte[] identity = new byte[96];
+        identity[0] = (byte) 0xc0;
+        try (KeySet set = new KeySet(Suite.ETH2_SYNC_AGGREGATE)) {
+            assertTrue(set.verify(new BitSet(), MESSAGE, identity).valid());
+        }
+    }
+
+    @Test
     void allKeysAreAddedOrNone() {
         try (KeySet set = new KeySet(Suite.ETH2); SecretKey own = secret(Suite.ETH2, 1)) {
             throwsCode(Code.ENCODING, () -> set.push(List.of(own.publicKey(), new byte[48])));
