@@ -331,6 +331,33 @@ fn withheld_contribution() {
     assert_eq!(proven.count(), 1, "{culprits:?}");
 }
 
+/// A dealer falls silent before its contribution is revealed, and signs a second deal when its shares of the first are disclosed. They are
+/// false only against the deal that the receivers say they saw.
+#[test]
+fn disclosures_of_a_deal_that_its_dealer_replaces() {
+    let silent = Behaviour::Silent(Round::Reveal);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 2, 4, silent);
+    all_succeed(&simulation);
+    let of = |wanted: &[Round]| -> Vec<_> {
+        let messages = simulation.participants[1].messages();
+        messages.filter(|message| wanted.contains(&message.round())).cloned().collect()
+    };
+    let disclosures = of(&[Round::Disclosure]);
+    assert_eq!(disclosures.iter().map(CeremonyMessage::sender).collect::<Vec<_>>(), [2, 3, 4].map(number));
+    let first = of(&[Round::Deal]).remove(0);
+    let Body::Deal { commitment, proof, shares } = first.body().clone() else { panic!() };
+    let second = Body::Deal { commitment: commitment.into_iter().rev().collect(), proof, shares };
+    let second = CeremonyMessage::sign(&simulation.ceremony, number(1), &simulation.identities[0], second);
+    let judged = |messages: &[&[CeremonyMessage]]| -> Vec<_> {
+        let blames = judge(&simulation.ceremony, &messages.concat(), Backend::auto());
+        blames.iter().map(|blame| (blame.member(), blame.misdeed().clone())).collect()
+    };
+    assert_eq!(judged(&[std::slice::from_ref(&second), &disclosures]), []);
+    let twice = (number(1), Misdeed::Equivocation(Round::Deal));
+    assert_eq!(judged(&[&[second], &of(&[Round::Response, Round::Disclosure])]), [twice]);
+    assert_eq!(judged(&[&of(&[Round::Deal, Round::Response, Round::Disclosure])]), []);
+}
+
 /// What a dealer hid and did not reveal has a coefficient that is zero. It is reconstructed as any other.
 #[test]
 fn withheld_contribution_with_a_zero_coefficient() {
