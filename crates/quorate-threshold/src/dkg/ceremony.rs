@@ -128,8 +128,8 @@ pub struct Description<S: Bls12381Suite> {
     pub identifiers: Identifiers,
     /// How many dealers must be left in the end, so that at least one of them is honest. `None` for the default. Where every receiver of
     /// a new key deals, any so many dealers have a threshold of shares together, and a dealer who receives nothing adds none: it is the
-    /// threshold if each dealer has one share. Where a receiver does not deal, it is a majority of the dealers. Where a key is shared anew,
-    /// it is the number of its shares that must be dealt, which is its threshold.
+    /// threshold if each dealer has one share. Where a receiver does not deal, it is a majority of the dealers. In one round a new key
+    /// takes no fewer. Where a key is shared anew, it is the number of its shares that must be dealt, which is its threshold.
     pub dealers_needed: Option<usize>,
     /// Who takes part.
     pub seats: Vec<Seat>,
@@ -219,6 +219,16 @@ pub enum CeremonyError {
         needed: usize,
         /// How many there are.
         dealers: usize,
+    },
+    /// In one round nobody confirms whose transcripts count, so whoever says it first must not choose so few that none of them is honest.
+    #[error(
+        "a new key in one round needs at least {least} dealers, and not {needed}: so few could all be dishonest, and would know the key"
+    )]
+    OneRoundDealersNeeded {
+        /// The number given.
+        needed: usize,
+        /// The default.
+        least: usize,
     },
     /// Resharing needs as many dealers as the threshold of the key that is shared anew.
     #[error("resharing takes the dealers that the old threshold asks for, {expected}, and not {found}")]
@@ -655,6 +665,9 @@ fn needed<S: Bls12381Suite>(
     match asked {
         Some(needed) if needed == 0 || needed > dealers.len() => {
             Err(CeremonyError::DealersNeeded { needed, dealers: dealers.len() })
+        }
+        Some(needed) if needed < default && matches!(purpose, CeremonyPurpose::NewKey(Variant::OneRound)) => {
+            Err(CeremonyError::OneRoundDealersNeeded { needed, least: default })
         }
         _ => Ok(asked.unwrap_or(default)),
     }

@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     weights: WeightArguments,
 
     /// How many dealers must be left in the end; by default, if all receivers deal, so many that any so many dealers have T shares together,
-    /// and otherwise a majority of the dealers
+    /// and otherwise a majority of the dealers. With --one-round it cannot be fewer
     #[arg(long, value_name = "N")]
     dealers_needed: Option<usize>,
 
