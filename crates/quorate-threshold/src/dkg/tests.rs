@@ -686,18 +686,35 @@ fn resharing_something_else_than_the_share() {
 /// A committee of dealers deals to many receivers, of whom none deals.
 #[test]
 fn few_dealers_and_many_receivers() {
-    for variant in VARIANTS {
-        let mut description = description(MinPk::Eth2, 4, 10, CeremonyPurpose::NewKey(variant));
-        for (place, seat) in description.seats.iter_mut().enumerate() {
-            seat.dealer = seat.dealer.filter(|_| place < 3);
-            seat.receiver = (place as u32).checked_sub(2).filter(|index| *index > 0);
-        }
-        let simulation = run(description, &[], &honest(10), Faults::default(), 2);
-        assert_eq!(simulation.ceremony.dealers_needed(), 2);
-        all_succeed(&simulation);
-        let outcomes = simulation.participants.iter().map(|participant| participant.end().unwrap().as_ref().unwrap());
-        assert_eq!(outcomes.filter(|outcome| outcome.key_share.is_some()).count(), 7);
+    let mut description = description(MinPk::Eth2, 4, 10, CeremonyPurpose::NewKey(Variant::JointFeldman));
+    for (place, seat) in description.seats.iter_mut().enumerate() {
+        seat.dealer = seat.dealer.filter(|_| place < 3);
+        seat.receiver = (place as u32).checked_sub(2).filter(|index| *index > 0);
     }
+    let simulation = run(description, &[], &honest(10), Faults::default(), 2);
+    assert_eq!(simulation.ceremony.dealers_needed(), 2);
+    all_succeed(&simulation);
+    let outcomes = simulation.participants.iter().map(|participant| participant.end().unwrap().as_ref().unwrap());
+    assert_eq!(outcomes.filter(|outcome| outcome.key_share.is_some()).count(), 7);
+}
+
+/// Dealers reveal when they have closed the justification, and a receiver who does not deal may still wait for a response then. By a second
+/// deal that this response names, a dealer who knows the key would withdraw. So every receiver deals, and others may deal, too.
+#[test]
+fn a_receiver_without_a_deal_would_let_a_dealer_withdraw() {
+    let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
+    let mut description = description(MinPk::Eth2, 2, 4, purpose);
+    description.seats[3].receiver = None;
+    all_succeed(&run(description.clone(), &[], &honest(4), Faults::default(), 2));
+    description.seats[3].receiver = Some(4);
+    description.seats[3].dealer = None;
+    let error = Ceremony::new(description.clone(), Backend::auto()).unwrap_err();
+    assert!(matches!(&error, CeremonyError::ReceiverWithoutDeal(name) if name.as_str() == "member-4"), "{error}");
+    description.purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
+    let ceremony = Ceremony::new(description, Backend::auto()).unwrap();
+    let json = ceremony.to_json().replace("new-key-joint-feldman", "new-key-commit-first");
+    let error = Ceremony::<MinPk>::from_json(json.as_bytes(), Backend::auto()).unwrap_err();
+    assert!(matches!(error, CeremonyError::ReceiverWithoutDeal(_)), "{error}");
 }
 
 #[test]

@@ -33,8 +33,9 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "T", required_unless_present = "file")]
     threshold: Option<usize>,
 
-    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random, unless dishonest
-    /// members end the ceremony when they have seen it: for random beacons. It takes one or two rounds more
+    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random while fewer than T receivers
+    /// are dishonest or left out (--without, --close), unless dishonest members end the ceremony when they have seen it: for random
+    /// beacons. Every receiver deals. It takes one or two rounds more
     #[arg(long, conflicts_with_all = ["weights", "file"])]
     commit_first: bool,
 
