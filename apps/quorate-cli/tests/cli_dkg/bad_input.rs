@@ -218,6 +218,7 @@ fn ceremonies_that_cannot_be_meant() {
         (&["-t", "2", "--dealers", "alice,zoe"], "--dealers: there is no member zoe; give the file zoe.member.json"),
         (&["-t", "2", "--receivers", "alice,alice"], "--receivers: alice is named twice"),
         (&["-t", "2", "--dealers", "alice,,bob"], "must be 1 to 40 letters"),
+        (&["-t", "2", "--commit-first", "--dealers", "alice,bob"], "carol receives a share and does not deal"),
         (&["-t", "2", "--dealers-needed", "0"], "0"),
         (&["-t", "2", "--dealers-needed", "4"], "4"),
     ] {

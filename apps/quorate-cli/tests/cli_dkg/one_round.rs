@@ -137,6 +137,31 @@ fn who_comes_late_has_its_share() {
     room.assert_signs("c", &["erin", "bob"].map(|name| room.share("c", name)));
 }
 
+/// Who can write to the folder says which transcripts count, and cannot choose so few that all of them could be dishonest. A dealer that is
+/// not among them is told so.
+#[test]
+fn a_dealer_is_told_that_its_transcript_does_not_count() {
+    let room = room(&FIVE);
+    let flags = ["--suite", "eth2", "-t", "3", "--one-round"];
+    room.init("c", &[&flags[..], &["--dealers-needed", "1"]].concat(), &FIVE)
+        .refused("a new key in one round needs at least 3 dealers, and not 1");
+    room.init("c", &flags, &FIVE).exits(0);
+    let shown = room.run(&["dkg", "status", "c"]).exits(0).out;
+    assert!(shown.contains("signed two  0 of 5   -\nneeded      3 transcripts at least\n\nnext: "), "{shown}");
+    room.all("publish", "c", &FIVE[2..]);
+    room.run(&["dkg", "combine", "c", "--without", "alice,bob"]).exits(0);
+    room.all("publish", "c", &FIVE[..2]);
+    let (list, warning) = ("c/combination.json: the key is made of the transcripts of carol, dave and erin", "warning");
+    for (command, name) in [("combine", "alice"), ("run", "bob")] {
+        room.step(command, "c", name, &[]).exits(0).says(list).says("warning: your own transcript is not among them");
+    }
+    for (command, name) in [("combine", "carol"), ("run", "dave")] {
+        let counted = room.step(command, "c", name, &[]).exits(0).says(list);
+        assert!(!counted.err.contains(warning), "{}", counted.err);
+    }
+    assert!(!room.run(&["dkg", "combine", "c"]).exits(0).says(list).err.contains(warning));
+}
+
 #[test]
 fn too_few_transcripts_make_no_key() {
     let room = begun(&THREE);

@@ -71,9 +71,10 @@ pub enum Variant {
     /// Rabin, 2007, for Schnorr's), but it is not uniformly random: do not use it as a source of randomness.
     JointFeldman,
     /// The commitments of all dealers hide their contributions until nobody can change or withdraw one any more
-    /// (Gennaro, Jarecki, Krawczyk and Rabin, 1999). The key is uniformly random, unless dishonest members end the ceremony
-    /// when they have seen it: docs/ceremonies.md says who can, and what each attempt gives up. It takes one round more, and
-    /// two further ones if a dealer then falls silent.
+    /// (Gennaro, Jarecki, Krawczyk and Rabin, 1999). Every receiver deals. The key is uniformly random while fewer than t receivers are
+    /// dishonest or were left out of a round before the confirmation, unless dishonest members end the ceremony when they have
+    /// seen it: docs/ceremonies.md says who can, and what each attempt gives up. It takes one round more, and two further ones
+    /// if a dealer then falls silent.
     CommitFirst,
     /// One transcript of each dealer, which anyone verifies ([`one_round`](crate::one_round)). As in Joint-Feldman, who speaks last
     /// chooses among a few keys. No [`Participant`](super::Participant) takes part in it: see [`SignedTranscript`](super::SignedTranscript).
@@ -128,8 +129,8 @@ pub struct Description<S: Bls12381Suite> {
     pub identifiers: Identifiers,
     /// How many dealers must be left in the end, so that at least one of them is honest. `None` for the default. Where every receiver of
     /// a new key deals, any so many dealers have a threshold of shares together, and a dealer who receives nothing adds none: it is the
-    /// threshold if each dealer has one share. Where a receiver does not deal, it is a majority of the dealers. Where a key is shared anew,
-    /// it is the number of its shares that must be dealt, which is its threshold.
+    /// threshold if each dealer has one share. Where a receiver does not deal, it is a majority of the dealers. In one round a new key
+    /// takes no fewer. Where a key is shared anew, it is the number of its shares that must be dealt, which is its threshold.
     pub dealers_needed: Option<usize>,
     /// Who takes part.
     pub seats: Vec<Seat>,
@@ -212,6 +213,12 @@ pub enum CeremonyError {
         /// How many it takes.
         needed: usize,
     },
+    /// With [`Variant::CommitFirst`] a receiver does not deal. Others could reveal their contributions before it has settled whose count, and
+    /// a dealer who knows the key could still withdraw.
+    #[error(
+        "{0} receives a share and does not deal: with commitments first every receiver deals, or the key is not random"
+    )]
+    ReceiverWithoutDeal(Name),
     /// A number of dealers of which nobody could be honest, or that there are not.
     #[error("{needed} of {dealers} dealers cannot be needed: the number must be 1 to {dealers}")]
     DealersNeeded {
@@ -219,6 +226,16 @@ pub enum CeremonyError {
         needed: usize,
         /// How many there are.
         dealers: usize,
+    },
+    /// In one round nobody confirms whose transcripts count, so whoever says it first must not choose so few that none of them is honest.
+    #[error(
+        "a new key in one round needs at least {least} dealers, and not {needed}: so few could all be dishonest, and would know the key"
+    )]
+    OneRoundDealersNeeded {
+        /// The number given.
+        needed: usize,
+        /// The default.
+        least: usize,
     },
     /// Resharing needs as many dealers as the threshold of the key that is shared anew.
     #[error("resharing takes the dealers that the old threshold asks for, {expected}, and not {found}")]
@@ -297,6 +314,7 @@ impl<S: Bls12381Suite> Ceremony<S> {
         let firsts = by_index("receiver", seats.iter().map(|seat| seat.receiver))?;
         let weights = weights(&purpose, &seats, &firsts)?;
         refuse_deals(&purpose, &seats)?;
+        refuse_receivers_without_deal(&purpose, &seats)?;
         let committee = match &purpose {
             CeremonyPurpose::Recover { shared_key, .. } => shared_key.committee().clone(),
             CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => {
@@ -656,6 +674,9 @@ fn needed<S: Bls12381Suite>(
         Some(needed) if needed == 0 || needed > dealers.len() => {
             Err(CeremonyError::DealersNeeded { needed, dealers: dealers.len() })
         }
+        Some(needed) if needed < default && matches!(purpose, CeremonyPurpose::NewKey(Variant::OneRound)) => {
+            Err(CeremonyError::OneRoundDealersNeeded { needed, least: default })
+        }
         _ => Ok(asked.unwrap_or(default)),
     }
 }
@@ -699,6 +720,20 @@ fn refuse_deals<S: Bls12381Suite>(purpose: &CeremonyPurpose<S>, seats: &[Seat]) 
     match seats.iter().find(is_wrong) {
         None => Ok(()),
         Some(Seat { member, deals, .. }) => Err(CeremonyError::Deals { name: member.name().clone(), deals: *deals }),
+    }
+}
+
+/// Refuses receivers who do not deal where contributions are hidden. The contribution of one who deals stays hidden until it has settled
+/// whose count.
+fn refuse_receivers_without_deal<S: Bls12381Suite>(
+    purpose: &CeremonyPurpose<S>,
+    seats: &[Seat],
+) -> Result<(), CeremonyError> {
+    let is_commit_first = matches!(purpose, CeremonyPurpose::NewKey(Variant::CommitFirst));
+    let is_wrong = |seat: &&Seat| is_commit_first && seat.receiver.is_some() && seat.dealer.is_none();
+    match seats.iter().find(is_wrong) {
+        None => Ok(()),
+        Some(Seat { member, .. }) => Err(CeremonyError::ReceiverWithoutDeal(member.name().clone())),
     }
 }
 

@@ -293,8 +293,12 @@ impl<S: Bls12381Suite> Judgement<S> {
             match share.filter(|share| deal.proves(ceremony, index, share, backend)) {
                 Some(share) => self.disclosed.entry(dealer).or_default().push((sender, share)),
                 None => {
-                    let evidence = [board[&(Round::Deal, dealer)], message];
-                    self.blame(sender, Misdeed::FalseDisclosure { dealer }, &evidence);
+                    // It may be a true share of another deal that the dealer signed. The receiver has said which one it saw.
+                    let (dealt, response) = (board[&(Round::Deal, dealer)], board.get(&(Round::Response, sender)));
+                    if let Some(response) = response.filter(|response| lists(response, dealt)) {
+                        let evidence = [dealt, *response, message];
+                        self.blame(sender, Misdeed::FalseDisclosure { dealer }, &evidence);
+                    }
                 }
             }
         }
@@ -315,6 +319,11 @@ fn is_what_was_sent<S: Bls12381Suite>(
     let Some(share) = DealtShare::read(ceremony, &opening.share.0) else { return false };
     deal.proves(ceremony, index, &share, backend)
         && seal(ceremony, dealer, receiver, &opening.share.0, &ephemeral) == *deal.share(ceremony, receiver)
+}
+
+/// Whether a response says that its sender saw a deal.
+fn lists(response: &CeremonyMessage, deal: &CeremonyMessage) -> bool {
+    matches!(response.body(), Body::Response { deals, .. } if deals.contains(&deal.seen()))
 }
 
 fn ascending(members: &[MemberNumber]) -> bool {

@@ -81,7 +81,7 @@ pub enum Misdeed {
     /// It revealed another contribution than the one it had committed to.
     #[error("revealed another contribution than it had committed to")]
     OtherContribution,
-    /// It disclosed a share that is not what the dealer committed to.
+    /// It disclosed a share that is not what the dealer committed to in the deal that its response lists.
     #[error("disclosed a share of member {dealer} that is not the one that was committed to")]
     FalseDisclosure {
         /// The dealer.

@@ -601,6 +601,28 @@ mod tests {
         assert_eq!(ceremony.dealers_needed(), 5);
     }
 
+    /// Whoever writes down first which transcripts count would otherwise choose its own alone, and know the key.
+    #[test]
+    fn dealers_who_could_all_be_dishonest() {
+        let asked = |variant, needed| {
+            let description = described(MinPk::Eth2, CeremonyPurpose::NewKey(variant));
+            Ceremony::new(Description { dealers_needed: Some(needed), ..description }, Backend::auto())
+        };
+        let one = asked(Variant::OneRound, 1).expect_err("it could be dishonest");
+        assert!(matches!(one, CeremonyError::OneRoundDealersNeeded { needed: 1, least: 2 }), "{one}");
+        for needed in [2, 3] {
+            assert_eq!(asked(Variant::OneRound, needed).expect("a ceremony").dealers_needed(), needed);
+        }
+        let json = new_key().to_json();
+        let changed = json.replace("\"dealers_needed\": 2", "\"dealers_needed\": 1");
+        assert_ne!(changed, json);
+        let read = Ceremony::<MinPk>::from_json(changed.as_bytes(), Backend::auto());
+        let found = read.expect_err("it asks for one");
+        assert!(matches!(found, CeremonyError::OneRoundDealersNeeded { needed: 1, least: 2 }), "{found}");
+        // Where members answer each other, receivers confirm who counts.
+        assert_eq!(asked(Variant::JointFeldman, 1).expect("a ceremony").dealers_needed(), 1);
+    }
+
     /// Who has which index says nothing about how many dealers know too little.
     #[test]
     fn the_order_of_the_receivers_plays_no_part() {

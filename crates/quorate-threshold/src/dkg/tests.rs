@@ -331,6 +331,33 @@ fn withheld_contribution() {
     assert_eq!(proven.count(), 1, "{culprits:?}");
 }
 
+/// A dealer falls silent before its contribution is revealed, and signs a second deal when its shares of the first are disclosed. They are
+/// false only against the deal that the receivers say they saw.
+#[test]
+fn disclosures_of_a_deal_that_its_dealer_replaces() {
+    let silent = Behaviour::Silent(Round::Reveal);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 2, 4, silent);
+    all_succeed(&simulation);
+    let of = |wanted: &[Round]| -> Vec<_> {
+        let messages = simulation.participants[1].messages();
+        messages.filter(|message| wanted.contains(&message.round())).cloned().collect()
+    };
+    let disclosures = of(&[Round::Disclosure]);
+    assert_eq!(disclosures.iter().map(CeremonyMessage::sender).collect::<Vec<_>>(), [2, 3, 4].map(number));
+    let first = of(&[Round::Deal]).remove(0);
+    let Body::Deal { commitment, proof, shares } = first.body().clone() else { panic!() };
+    let second = Body::Deal { commitment: commitment.into_iter().rev().collect(), proof, shares };
+    let second = CeremonyMessage::sign(&simulation.ceremony, number(1), &simulation.identities[0], second);
+    let judged = |messages: &[&[CeremonyMessage]]| -> Vec<_> {
+        let blames = judge(&simulation.ceremony, &messages.concat(), Backend::auto());
+        blames.iter().map(|blame| (blame.member(), blame.misdeed().clone())).collect()
+    };
+    assert_eq!(judged(&[std::slice::from_ref(&second), &disclosures]), []);
+    let twice = (number(1), Misdeed::Equivocation(Round::Deal));
+    assert_eq!(judged(&[&[second], &of(&[Round::Response, Round::Disclosure])]), [twice]);
+    assert_eq!(judged(&[&of(&[Round::Deal, Round::Response, Round::Disclosure])]), []);
+}
+
 /// What a dealer hid and did not reveal has a coefficient that is zero. It is reconstructed as any other.
 #[test]
 fn withheld_contribution_with_a_zero_coefficient() {
@@ -659,18 +686,35 @@ fn resharing_something_else_than_the_share() {
 /// A committee of dealers deals to many receivers, of whom none deals.
 #[test]
 fn few_dealers_and_many_receivers() {
-    for variant in VARIANTS {
-        let mut description = description(MinPk::Eth2, 4, 10, CeremonyPurpose::NewKey(variant));
-        for (place, seat) in description.seats.iter_mut().enumerate() {
-            seat.dealer = seat.dealer.filter(|_| place < 3);
-            seat.receiver = (place as u32).checked_sub(2).filter(|index| *index > 0);
-        }
-        let simulation = run(description, &[], &honest(10), Faults::default(), 2);
-        assert_eq!(simulation.ceremony.dealers_needed(), 2);
-        all_succeed(&simulation);
-        let outcomes = simulation.participants.iter().map(|participant| participant.end().unwrap().as_ref().unwrap());
-        assert_eq!(outcomes.filter(|outcome| outcome.key_share.is_some()).count(), 7);
+    let mut description = description(MinPk::Eth2, 4, 10, CeremonyPurpose::NewKey(Variant::JointFeldman));
+    for (place, seat) in description.seats.iter_mut().enumerate() {
+        seat.dealer = seat.dealer.filter(|_| place < 3);
+        seat.receiver = (place as u32).checked_sub(2).filter(|index| *index > 0);
     }
+    let simulation = run(description, &[], &honest(10), Faults::default(), 2);
+    assert_eq!(simulation.ceremony.dealers_needed(), 2);
+    all_succeed(&simulation);
+    let outcomes = simulation.participants.iter().map(|participant| participant.end().unwrap().as_ref().unwrap());
+    assert_eq!(outcomes.filter(|outcome| outcome.key_share.is_some()).count(), 7);
+}
+
+/// Dealers reveal when they have closed the justification, and a receiver who does not deal may still wait for a response then. By a second
+/// deal that this response names, a dealer who knows the key would withdraw. So every receiver deals, and others may deal, too.
+#[test]
+fn a_receiver_without_a_deal_would_let_a_dealer_withdraw() {
+    let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
+    let mut description = description(MinPk::Eth2, 2, 4, purpose);
+    description.seats[3].receiver = None;
+    all_succeed(&run(description.clone(), &[], &honest(4), Faults::default(), 2));
+    description.seats[3].receiver = Some(4);
+    description.seats[3].dealer = None;
+    let error = Ceremony::new(description.clone(), Backend::auto()).unwrap_err();
+    assert!(matches!(&error, CeremonyError::ReceiverWithoutDeal(name) if name.as_str() == "member-4"), "{error}");
+    description.purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
+    let ceremony = Ceremony::new(description, Backend::auto()).unwrap();
+    let json = ceremony.to_json().replace("new-key-joint-feldman", "new-key-commit-first");
+    let error = Ceremony::<MinPk>::from_json(json.as_bytes(), Backend::auto()).unwrap_err();
+    assert!(matches!(error, CeremonyError::ReceiverWithoutDeal(_)), "{error}");
 }
 
 #[test]

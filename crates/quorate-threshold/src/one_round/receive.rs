@@ -123,7 +123,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     /// If the transcripts are for other receivers.
     ///
     /// Cost: in a new key 11 multiplications for each share, and a search; in others, for each transcript. Where dealers have
-    /// encrypted digits as large as their proofs allow, a longer search for each of them.
+    /// encrypted digits as large as their proofs allow, a longer search for each of them, and in a new key one more search for each half
+    /// of the transcripts, of those and so on, down to each of these dealers.
     pub fn decrypt(
         &self,
         key: &ShareDecryptionKey,
@@ -171,6 +172,9 @@ struct Decryption<'a> {
 
 impl Decryption<'_> {
     /// The sum of what the transcripts give this participant, each times its factor.
+    ///
+    /// Transcripts without factors are decrypted as one. Where a dealer has encrypted a digit that no honest one has, their halves are, and
+    /// so on: c such dealers of D take at most 1 + 2·c·⌈log2 D⌉ searches, and a long one for each of them.
     fn share<'t, S: Bls12381Suite>(
         &self,
         transcripts: &[(Scalar, &ShareTranscript<S>)],
@@ -178,23 +182,28 @@ impl Decryption<'_> {
         far: impl Fn() -> &'t DigitTable,
         rng: &mut impl CryptoRng,
     ) -> Result<SecretScalar, ContributionsError> {
-        let zero = |_| ContributionsError::ZeroShare(self.index);
-        if transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE) {
-            let all: Vec<_> = transcripts.iter().map(|(_, transcript)| *transcript).collect();
-            if let Some(digits) = self.digits(&all, all.len() as i64 * HONEST, near, rng) {
-                return weighted(&powers(), digits.iter().copied()).map_err(zero);
-            }
-        }
+        let are_summed = transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE);
+        let mut parts = if are_summed { vec![transcripts] } else { transcripts.chunks(1).collect() };
+        let largest = RowBounds::of(self.receivers.committee().participants()).largest_digit();
         let mut shares = Vec::with_capacity(transcripts.len());
-        for (factor, transcript) in transcripts {
-            let largest = RowBounds::of(self.receivers.committee().participants()).largest_digit();
-            let one = [*transcript];
-            let digits = self.digits(&one, HONEST, near, rng).or_else(|| self.digits(&one, largest, far(), rng));
-            // A verified transcript has digits up to `largest`, so that only another key finds none.
-            let digits = digits.ok_or(ContributionsError::OtherKey(self.index))?;
-            // A dealer may have given this participant zero, which adds nothing to its share.
-            shares.extend(weighted(&powers(), digits.iter().copied()).ok().map(|share| (*factor, share)));
+        while let Some(part) = parts.pop() {
+            let summed: Vec<_> = part.iter().map(|(_, transcript)| *transcript).collect();
+            let digits = match self.digits(&summed, summed.len() as i64 * HONEST, near, rng) {
+                Some(digits) => digits,
+                // A verified transcript has digits up to `largest`, so that only another key finds none.
+                None if part.len() == 1 => {
+                    self.digits(&summed, largest, far(), rng).ok_or(ContributionsError::OtherKey(self.index))?
+                }
+                None => {
+                    let (one, other) = part.split_at(part.len() / 2);
+                    parts.extend([one, other]);
+                    continue;
+                }
+            };
+            // Dealers may have given this participant zero, which adds nothing to its share.
+            shares.extend(weighted(&powers(), digits.iter().copied()).ok().map(|share| (part[0].0, share)));
         }
+        let zero = |_| ContributionsError::ZeroShare(self.index);
         SecretScalar::combination(shares.iter().map(|(factor, share)| (*factor, share))).map_err(zero)
     }
 

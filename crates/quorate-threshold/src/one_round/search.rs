@@ -24,16 +24,33 @@ pub(super) struct LargeSteps {
 /// Small steps for the digits of honest dealers: as many as there are large ones for 11 digits.
 pub(super) const NEAR: i64 = 1 << 17;
 
-/// Small steps for digits as large as can be proven, in some 100 MB.
+/// Small steps for digits as large as can be proven, in some 72 MB: 17 bytes for each of 2^22 places.
 pub(super) const FAR: i64 = 1 << 21;
 
-/// The large steps that are looked up at a time.
+/// The steps of one kind that are points at a time, on each thread.
 const TOGETHER: usize = 1 << 12;
+
+/// How many times so many small steps are computed before they are put into the table.
+const BLOCKS: usize = 16;
 
 impl DigitTable {
     pub(super) fn new(base: G1, small: i64, options: &Options) -> Self {
-        let steps = multiples(base, small as usize, options);
-        let places = steps.iter().map(short).zip(1..).collect();
+        let mut places = HashMap::with_capacity(small as usize);
+        let first = multiples(base, (small as usize).min(TOGETHER), options);
+        let distance = Backend::Portable.short_msm(&[(base, TOGETHER as i64)]);
+        let further = multiples(distance, (small as usize - 1) / TOGETHER, options);
+        let starts: Vec<_> = std::iter::once(G1::IDENTITY).chain(further).collect();
+        let mut numbers = 1..=small as u32;
+        for starts in starts.chunks(BLOCKS) {
+            // All points at once would take three times as much memory as the table.
+            let steps = parallel_chunks(options.threads, starts, 1, |starts| {
+                let block = |start: &G1| {
+                    options.backend.sums(&first.iter().map(|step| [*start, *step]).collect::<Segments<G1>>())
+                };
+                starts.iter().flat_map(block).map(|step| short(&step)).collect()
+            });
+            places.extend(steps.into_iter().zip(&mut numbers));
+        }
         Self { base, small, places, backend: options.backend }
     }
 
@@ -134,6 +151,20 @@ mod tests {
         let points: Vec<_> = numbers.iter().map(|n| point(*n)).collect();
         assert_eq!(table.find(&points, &steps, &options), numbers.map(Some));
         assert_eq!(table.find(&[point(farthest + 1), point(-farthest - 1)], &steps, &options), [None, None]);
+    }
+
+    /// The table is made in blocks, and the last one may not be whole.
+    #[test]
+    fn tables_of_any_size_have_every_small_step() {
+        let options = Options::default();
+        let all = multiples(G1::generator(), BLOCKS * TOGETHER + 1, &options);
+        for small in
+            [1, TOGETHER - 1, TOGETHER, TOGETHER + 1, 3 * TOGETHER + 5, BLOCKS * TOGETHER, BLOCKS * TOGETHER + 1]
+        {
+            let table = DigitTable::new(G1::generator(), small as i64, &options);
+            let expected: HashMap<u64, u32> = all[..small].iter().map(short).zip(1..).collect();
+            assert!(table.places == expected && expected.len() == small, "{small}");
+        }
     }
 
     /// More steps than are in memory: the first and the last ones that are taken together, and the numbers between two of them.

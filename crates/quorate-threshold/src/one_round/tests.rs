@@ -326,6 +326,33 @@ fn a_digit_as_large_as_can_be_is_found() {
     decrypted(&Contributions::to_new_key(&verified, &options).unwrap(), &secrets, &receivers);
 }
 
+/// The sums with such a dealer are halved, so that most of the others are not searched alone. Each search draws a number for each digit.
+#[test]
+fn a_dealer_of_large_digits_makes_few_searches() {
+    let (secrets, receivers) = receivers(1, &[1], Identifiers::Integers);
+    let options = Options::default();
+    let large = Liar { secrets: &|of| carry(of, 0, 1 << 9), masks_nothing: true, ..Liar::default() };
+    let true_one = Liar::default();
+    let drawn = |liars: &[u32]| {
+        let mut rng = rng();
+        let deal = |dealer| {
+            let liar = if liars.contains(&dealer) { &large } else { &true_one };
+            let published = liar.publish(SUITE, &receivers, &statement(dealer), &polynomial(1, &mut rng), &mut rng);
+            verify(SUITE, &published, &receivers, dealer).unwrap()
+        };
+        let verified: Vec<_> = (1..=16).map(deal).collect();
+        let contributions = Contributions::to_new_key(&verified, &options).unwrap();
+        let mut rng = ChaCha20Rng::from_seed([7; 32]);
+        contributions.decrypt(&secrets[0], &receivers, 0, &options, &mut rng).expect("it checks the share");
+        rng.get_word_pos() as usize
+    };
+    let honest = drawn(&[]);
+    // Two for each sum that is halved, and a long one for each liar.
+    for (liars, more) in [(&[5][..], 2 * 4 + 1), (&[16], 2 * 4 + 1), (&[3, 4], 2 * 4 + 2), (&[1, 9], 2 * 7 + 2)] {
+        assert_eq!(drawn(liars) - honest, more * DIGITS * 2, "{liars:?}");
+    }
+}
+
 /// Small orders are as if they were not there where points only meet public numbers.
 #[test]
 fn small_order_in_digits_masks_and_the_first_message_is_harmless() {

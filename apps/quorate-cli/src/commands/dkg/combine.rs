@@ -15,6 +15,7 @@ use super::{
     finish::{ResultArguments, is_shared_key_there, shared_key_digest, warn_of_missing_shares, write_shared_key},
     folder::{CeremonyFile, Folder, Problems},
     members::{Names, names},
+    publish::has_published,
     remains,
     session::{Session, SessionArguments, without},
     transcripts::{CombineError, Combined, Transcripts},
@@ -33,10 +34,11 @@ use crate::{
 ///
 /// Anyone can run it, and has the key. With --identity it also decrypts your share and writes it (mode 0600), whether you have
 /// dealt or not, now or in a year. The first run writes which transcripts count into FOLDER/combination.json; later runs take the
-/// same: where each member has a copy of the folder, carry that file and transcripts/. Compare the public key that it prints with
-/// the other members: those who saw other transcripts have another key. After a `reshare` or `refresh` the public key is the same
-/// for all: compare the digest of shared-key.json that it prints then, before anybody deletes an old share. Exit code: 0 done, 1
-/// transcripts are missing (--without goes on), 2 usage, unreadable input, or there is no key, 3 I/O.
+/// same: where each member has a copy of the folder, carry that file and transcripts/. It says whose transcripts count, and warns you if
+/// yours is not among them. Compare the public key that it prints with the other members: those who saw other transcripts have another
+/// key. After a `reshare` or `refresh` the public key is the same for all: compare the digest of shared-key.json that it prints then,
+/// before anybody deletes an old share. Exit code: 0 done, 1 transcripts are missing (--without goes on), 2 usage, unreadable input, or
+/// there is no key, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -142,6 +144,13 @@ pub(super) fn write<S: Bls12381Suite>(
     // The list is the first: a share without it, after a crash, would be of a key that a later transcript changes.
     combined.write_list(folder, ceremony)?;
     if let Some(session) = session {
+        if has_published(session)? && !combined.dealers().contains(&session.number) {
+            words::say(&format!(
+                "warning: your own transcript is not among them. Whoever wrote {} has left it out, and nobody signs that file: do not use \
+                 the key before all members say that they agree",
+                folder.combination_path().display()
+            ));
+        }
         results.write_shares(session, key, &own_shares(session, combined)?, suite, passphrase)?;
     }
     if !is_key_there {

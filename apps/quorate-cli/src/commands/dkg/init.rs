@@ -33,8 +33,9 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "T", required_unless_present = "file")]
     threshold: Option<usize>,
 
-    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random, unless dishonest
-    /// members end the ceremony when they have seen it: for random beacons. It takes one or two rounds more
+    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random while fewer than T receivers
+    /// are dishonest or left out (--without, --close), unless dishonest members end the ceremony when they have seen it: for random
+    /// beacons. Every receiver deals. It takes one or two rounds more
     #[arg(long, conflicts_with_all = ["weights", "file"])]
     commit_first: bool,
 
@@ -59,7 +60,7 @@ pub(super) struct Arguments {
     weights: WeightArguments,
 
     /// How many dealers must be left in the end; by default, if all receivers deal, so many that any so many dealers have T shares together,
-    /// and otherwise a majority of the dealers
+    /// and otherwise a majority of the dealers. With --one-round it cannot be fewer
     #[arg(long, value_name = "N")]
     dealers_needed: Option<usize>,
 

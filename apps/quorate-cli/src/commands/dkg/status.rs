@@ -287,7 +287,7 @@ fn one_round<S: Bls12381Suite>(file: &CeremonyFile, ceremony: &Ceremony<S>, argu
         print::json(&status)?;
         return Ok(Exit::Success);
     }
-    let OneRoundStatus { ceremony: id, makes, suite, threshold, participants, .. } = &status;
+    let OneRoundStatus { ceremony: id, makes, suite, threshold, participants, dealers_needed, .. } = &status;
     print::line(format_args!("ceremony {id}"))?;
     print::line(format_args!("makes {makes}: {suite}, {threshold} of {participants}"))?;
     if !status.shares.is_empty() {
@@ -310,6 +310,8 @@ fn one_round<S: Bls12381Suite>(file: &CeremonyFile, ceremony: &Ceremony<S>, argu
             print::line(format_args!("{:21}{line}", ""))?;
         }
     }
+    let needed = if ceremony.previous().is_some() { "shares of the previous key" } else { "transcripts" };
+    print::line(format_args!("{:<12}{dealers_needed} {needed} at least", "needed"))?;
     print::line("")?;
     let next = match (status.missing.is_empty(), are_enough) {
         (true, _) => {

@@ -288,23 +288,28 @@ impl<S: Bls12381Suite> Combined<S> {
         contributions(ceremony, &self.transcripts, &Options::default())
     }
 
-    /// Writes `combination.json`, unless it is there.
+    /// The dealers whose transcripts count.
+    pub(super) fn dealers(&self) -> Vec<MemberNumber> {
+        self.transcripts.iter().map(|(dealer, _)| *dealer).collect()
+    }
+
+    /// Writes `combination.json`, unless it is there, and says whose transcripts count.
     pub(super) fn write_list(&self, folder: &Folder, ceremony: &Ceremony<S>) -> Result<(), CombineError> {
         let path = folder.combination_path();
         let json = serde_json::to_string_pretty(&self.list).map_err(Failure::internal)? + "\n";
-        if public_file::write_new(&path, json.as_bytes()).map_err(Failure::from)? {
-            let dealers: Vec<_> = self.transcripts.iter().map(|(dealer, _)| *dealer).collect();
-            print::note(format_args!(
-                "wrote {}: the key is made of the transcripts of {}",
-                path.display(),
-                words::names(ceremony, &dealers)
-            ));
-        } else if Combination::read(folder, ceremony)?.as_ref() != Some(&self.list) {
+        let is_new = public_file::write_new(&path, json.as_bytes()).map_err(Failure::from)?;
+        if !is_new && Combination::read(folder, ceremony)?.as_ref() != Some(&self.list) {
             return Err(CombineError::Listed {
                 awaited: format!("what {} counts, which was written meanwhile", path.display()),
                 problem: format!("{} was written meanwhile; run the same command again", path.display()),
             });
         }
+        print::note(format_args!(
+            "{}{}: the key is made of the transcripts of {}",
+            if is_new { "wrote " } else { "" },
+            path.display(),
+            words::names(ceremony, &self.dealers())
+        ));
         Ok(())
     }
 }
