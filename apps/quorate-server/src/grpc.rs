@@ -199,9 +199,8 @@ async fn stream_answers(
     mut from_client: Streaming<proto::StreamRequest>,
     to_client: mpsc::Sender<Result<proto::Answer, Status>>,
 ) {
-    // A stream keeps the limits with which it began, and sees other key sets at once.
-    let begun = app.in_force();
-    let limits = &begun.config.limits;
+    // A stream keeps the limits with which it began, and no key set: it sees other ones at once.
+    let limits = &app.in_force().config.limits.clone();
     let [line, write] = [limits.body_ms, limits.write_ms].map(Duration::from_millis);
     let send = |answer| {
         let to_client = &to_client;

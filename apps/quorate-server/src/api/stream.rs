@@ -55,9 +55,8 @@ impl Stream {
     /// Reads and answers until both ends are done, or the client is gone.
     async fn run(mut self, body: Body) {
         let app = self.app.clone();
-        // A stream keeps the limits with which it began, and sees other key sets at once.
-        let begun = app.in_force();
-        let limits = &begun.config.limits;
+        // A stream keeps the limits with which it began, and no key set: it sees other ones at once.
+        let limits = &app.in_force().config.limits.clone();
         let line_time = Duration::from_millis(limits.body_ms);
         let mut lines = Lines::new(body, limits.line_bytes);
         let (mut held, mut in_progress) = (app.budget.holding(), FuturesUnordered::new());
