@@ -753,6 +753,9 @@ impl Patience for Bans<'_> {
     }
 
     fn found(&mut self, index: usize, _: Option<&SourceId>, reason: Reason) {
+        if !reason.proves_a_lie() {
+            return;
+        }
         let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
         self.shared.tell_ban(banned);
     }
