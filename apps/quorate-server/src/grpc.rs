@@ -211,7 +211,7 @@ async fn stream_answers(
     // A claim that waits until the queue has room.
     let mut ahead: Option<Named> = None;
     while reading || ahead.is_some() || !in_progress.is_empty() {
-        if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
+        if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named, &asked)) {
             let bytes = named.memory();
             let deadline = asked.deadline_from(Instant::now());
             let (submitted, app) = (app.submit(index, named, &asked, deadline), app.clone());

@@ -338,16 +338,20 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// Whether half of the part of the queue is free that claims of a source may have, and half of its memory. For whoever has many
-    /// claims and hands them in as they fit.
-    pub(crate) fn has_room(&self, source: Option<&SourceId>, now: Instant) -> bool {
+    /// Whether half of the part of the queue is free that claims of a class and a source may have, and half of its memory. What is less
+    /// urgent than a block or a duty does not count, because it makes room for them. For whoever has many claims and hands them in as
+    /// they fit.
+    pub(crate) fn has_room(&self, class: Class, source: Option<&SourceId>, now: Instant) -> bool {
         let suspect = match source {
             Some(source) => self.sources.standing(source, now) == Standing::Suspect,
-            None => self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
+            // A block that names nobody is the caller's own.
+            None => class != Class::Block && self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
         };
         let (work, bytes) = self.room_of_suspects();
-        self.waiting() < self.capacity() / 2
-            && self.bytes() < self.settings.queue_bytes / 2
+        let is_urgent = class != Class::Gossip && !suspect;
+        let (waiting, held) = if is_urgent { self.stays(class, false) } else { (self.waiting(), self.bytes()) };
+        waiting < self.capacity() / 2
+            && held < self.settings.queue_bytes / 2
             && !(suspect && (self.suspects.charged() >= work / 2 || self.suspects.bytes() >= bytes / 2))
     }
 
@@ -522,6 +526,17 @@ impl<T> Schedule<T> {
 
     fn waiting(&self) -> u64 {
         self.block_work + self.duty.charged() + self.gossip.charged() + self.suspects.charged()
+    }
+
+    /// The work and the memory of what waits and makes no room for a claim of a class, or of a suspect.
+    fn stays(&self, class: Class, is_suspect: bool) -> (u64, usize) {
+        match class {
+            _ if is_suspect => (self.waiting() - self.suspects.charged(), self.bytes() - self.suspects.bytes()),
+            Class::Block => (self.block_work, self.block_bytes),
+            Class::Duty | Class::Gossip => {
+                (self.block_work + self.duty.charged(), self.block_bytes + self.duty.bytes())
+            }
+        }
     }
 
     /// How much work may wait, in nanoseconds by the plan's table.

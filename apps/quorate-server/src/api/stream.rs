@@ -65,7 +65,7 @@ impl Stream {
         let mut ahead: Option<Named> = None;
         let mut line_until = Instant::now() + line_time;
         while reading || ahead.is_some() || !in_progress.is_empty() {
-            if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
+            if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named, &self.asked)) {
                 let bytes = named.memory();
                 let deadline = self.asked.deadline_from(Instant::now().into_std());
                 let (submitted, app) = (app.submit(index, named, &self.asked, deadline), app.clone());

@@ -697,12 +697,15 @@ fn an_idle_queue_takes_all_claims_of_a_suspect_one_after_the_other() {
     rig.found_false(0, 1000, 7);
     let (mut ms, mut handed_in) = (0, 0);
     while handed_in < 1299 {
-        while handed_in < 1299 && rig.schedule.has_room(Some(&7.into()), rig.at(ms)) {
+        while handed_in < 1299 && rig.schedule.has_room(Class::Gossip, Some(&7.into()), rig.at(ms)) {
             rig.admit(ms, Class::Gossip, Some(7), None);
             handed_in += 1;
         }
         // Others find room all the while.
-        assert!(rig.schedule.has_room(Some(&8.into()), rig.at(ms)) && rig.schedule.has_room(None, rig.at(ms)));
+        assert!(
+            rig.schedule.has_room(Class::Gossip, Some(&8.into()), rig.at(ms))
+                && rig.schedule.has_room(Class::Gossip, None, rig.at(ms))
+        );
         if let Next::Batch(batch) = rig.next(ms, Role::All) {
             rig.done(&batch);
         }
@@ -720,7 +723,7 @@ fn an_idle_queue_of_little_memory_takes_all_claims_one_after_the_other() {
     let mut rig = Rig::new(Settings { queue_bytes: 10 * rig.schedule.load().bytes, ..settings() });
     let (mut ms, mut handed_in) = (0, 0);
     while handed_in < 100 {
-        while handed_in < 100 && rig.schedule.has_room(None, rig.at(ms)) {
+        while handed_in < 100 && rig.schedule.has_room(Class::Gossip, None, rig.at(ms)) {
             rig.admit(ms, Class::Gossip, None, None);
             handed_in += 1;
         }
@@ -738,6 +741,39 @@ fn an_idle_queue_of_little_memory_takes_all_claims_one_after_the_other() {
         rig.admit(0, Class::Gossip, None, None);
     }
     assert!(rig.refused.is_empty());
+}
+
+/// Gossip filled half of the queue, and kept back the blocks and duties of a request of many claims, although it makes room for them.
+#[test]
+fn what_is_urgent_finds_room_among_gossip() {
+    let mut rig = Rig::new(settings());
+    rig.admit(0, Class::Gossip, None, None);
+    let bytes = 40 * rig.schedule.load().bytes;
+    // The queue is full by its work, and by its memory.
+    for (limits, full) in [(settings(), claims_in(50 * MS)), (Settings { queue_bytes: bytes, ..settings() }, 40)] {
+        let mut rig = Rig::new(limits);
+        rig.found_false(0, 1000, 9);
+        let room = |rig: &Rig, source: Option<u64>| {
+            let source = source.map(SourceId::from);
+            Class::ALL.map(|class| rig.schedule.has_room(class, source.as_ref(), rig.at(0)))
+        };
+        assert_eq!((room(&rig, Some(7)), room(&rig, Some(9))), ([true; 3], [true; 3]));
+        let admit = |rig: &mut Rig, class: Class, n: usize| {
+            for _ in 0..n {
+                rig.admit(0, class, Some(7), None);
+            }
+        };
+        admit(&mut rig, Class::Gossip, full);
+        assert_eq!((room(&rig, Some(7)), room(&rig, Some(9))), ([true, true, false], [false; 3]));
+        // Claims without a source are suspects, but not blocks: those are the caller's own.
+        let now = rig.at(0);
+        assert!(rig.schedule.found_false(&claim(1000, None), Reason::Mismatch, now).is_none());
+        assert_eq!(room(&rig, None), [true, false, false]);
+        admit(&mut rig, Class::Duty, full / 2 + 1);
+        assert_eq!(room(&rig, Some(7)), [true, false, false]);
+        admit(&mut rig, Class::Block, full / 2 + 1);
+        assert_eq!(room(&rig, Some(7)), [false; 3]);
+    }
 }
 
 /// A source filled the queue and told one lie. All that it had waiting became claims of suspects, which honest gossip did not push out.
@@ -783,7 +819,10 @@ fn large_claims_of_a_suspect_are_taken_where_nothing_waits() {
     rig.found_false(0, 1000, 7);
     let large: Vec<_> = (0..3).map(|_| rig.admit_large(0, Some(7), 1, 100 << 10)).collect();
     assert_eq!([&large[0].1, &large[1].1, &large[2].1], [&vec![], &vec![], &vec![large[0].0]]);
-    assert!(!rig.schedule.has_room(Some(&7.into()), rig.at(0)) && rig.schedule.has_room(Some(&8.into()), rig.at(0)));
+    assert!(
+        !rig.schedule.has_room(Class::Gossip, Some(&7.into()), rig.at(0))
+            && rig.schedule.has_room(Class::Gossip, Some(&8.into()), rig.at(0))
+    );
 }
 
 /// The queue of suspects is full: they are told why, and it is not an overload of the others.
