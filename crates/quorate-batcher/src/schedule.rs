@@ -569,8 +569,13 @@ impl<T> Schedule<T> {
     /// fits where nothing waits, however large it is.
     fn make_room(&mut self, new: &Waiting<T>, standing: Standing) -> (Vec<Waiting<T>>, bool) {
         let is_suspect = standing == Standing::Suspect;
-        // What is larger than a part of the queue pushes nobody out: else one large claim would empty it.
-        let may_evict = new.class == Class::Block || new.charged <= self.capacity() / LARGE_OF_QUEUE;
+        let (most_work, most_bytes) = (self.capacity(), self.settings.queue_bytes);
+        let fits = |(work, bytes): (u64, usize)| work + new.charged <= most_work && bytes + new.bytes <= most_bytes;
+        // What is larger than a part of the queue pushes nobody out: else one large claim would empty it. Nor does what would not fit
+        // even then.
+        let is_small = new.class == Class::Block || new.charged <= most_work / LARGE_OF_QUEUE;
+        let stays = self.stays(new.class, is_suspect);
+        let may_evict = is_small && (stays == (0, 0) || fits(stays));
         let mut evicted = Vec::new();
         if new.bytes > self.settings.queue_bytes {
             return (evicted, false);
@@ -581,14 +586,12 @@ impl<T> Schedule<T> {
             if new.charged > work || new.bytes > bytes {
                 return (evicted, self.is_empty());
             }
-            while !self.suspects_fit(new.charged, new.bytes) {
+            while may_evict && !self.suspects_fit(new.charged, new.bytes) {
                 evicted.extend(self.suspects.remove_oldest());
             }
         }
         loop {
-            let fits = self.waiting() + new.charged <= self.capacity()
-                && self.bytes() + new.bytes <= self.settings.queue_bytes;
-            if fits || self.is_empty() {
+            if fits((self.waiting(), self.bytes())) || self.is_empty() {
                 return (evicted, true);
             }
             if !may_evict {

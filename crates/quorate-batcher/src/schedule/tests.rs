@@ -776,6 +776,45 @@ fn what_is_urgent_finds_room_among_gossip() {
     }
 }
 
+/// A claim that did not fit all the same pushed out whatever it could, and was refused then.
+#[test]
+fn a_claim_that_does_not_fit_pushes_nothing_out() {
+    let large = |asker: u32, statements: u32| {
+        let messages = (0..statements).map(|i| i.to_be_bytes()[..].into()).collect();
+        let keys = vec![vec![1; 48]; statements as usize];
+        ClaimBytes { public_keys: keys.into(), messages: quorate::Messages::Each(messages), ..claim(asker, Some(7)) }
+    };
+    let full = claims_in(50 * MS);
+    // What fills the queue but for two claims of a source, what that source sends then, and how much of it: of a block, more than the
+    // queue takes.
+    for (waits, new, statements, standing) in [
+        (Class::Block, Class::Block, 2 * full, Standing::Trusted),
+        (Class::Block, Class::Duty, 10, Standing::Trusted),
+        (Class::Duty, Class::Gossip, 10, Standing::Trusted),
+        (Class::Duty, Class::Block, 10, Standing::Suspect),
+    ] {
+        let mut rig = Rig::new(settings());
+        let why = if standing == Standing::Suspect {
+            rig.found_false(0, 1000, 7);
+            Refused::SuspectsOverloaded
+        } else {
+            Refused::Overloaded
+        };
+        for _ in 0..full - 2 {
+            rig.admit(0, waits, Some(8), None);
+        }
+        for _ in 0..2 {
+            rig.admit(0, Class::Gossip, Some(7), None);
+        }
+        assert!(rig.refused.is_empty());
+        let waiting = rig.appraiser.appraise(large(5000, statements as u32), new, None, 5000, rig.start);
+        let (rejected, _) = rig.schedule.admit(waiting);
+        let refused: Vec<_> = rejected.iter().map(|(waiting, refused)| (waiting.asker, *refused)).collect();
+        assert_eq!(refused, [(5000, why)], "{new} where {waits} waits");
+        assert_eq!(rig.schedule.load().claims, full);
+    }
+}
+
 /// A source filled the queue and told one lie. All that it had waiting became claims of suspects, which honest gossip did not push out.
 #[test]
 fn a_flood_of_one_who_becomes_a_suspect_makes_room() {
