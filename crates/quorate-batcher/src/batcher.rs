@@ -15,7 +15,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, Messages, Options, Patience, Reason, Scheme, SourceId, Verdict, Verifier};
-use quorate_host::{contained, plain, unix_seconds};
+use quorate_host::{contained, unix_seconds};
 use rand::{
     SeedableRng,
     rngs::{StdRng, SysRng},
@@ -28,7 +28,7 @@ use crate::{
     pool::{Appraiser, Waiting},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError, SourceSettings},
-    source::{Ban, SourceReport},
+    source::{Ban, SourceReport, shown_name},
     store::{KnownStore, OpenedStore, StoreError, is_storable},
 };
 
@@ -713,7 +713,7 @@ impl Shared {
 
     fn tell_ban(&self, banned: Option<Banned<Asker>>) {
         let Some(Banned { report, evicted }) = banned else { return };
-        let source = plain(&report.source.to_string());
+        let source = shown_name(&report.source);
         tracing::warn!(source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
         self.observe(&Event::Banned { source: &report, evicted: evicted.len() });
         self.reject(evicted);

@@ -9,6 +9,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, Reason, SourceId};
+use quorate_host::clipped;
 
 use crate::settings::SourceSettings;
 
@@ -107,6 +108,13 @@ pub struct Ban {
     pub bans: u64,
     /// How many false claims it sent.
     pub false_claims: u64,
+}
+
+/// The name of a source for a log or a page: at most 200 characters, each as [`plain`](quorate_host::plain) shows it. Liars choose their
+/// names.
+#[must_use]
+pub fn shown_name(source: &SourceId) -> String {
+    clipped(&source.to_string(), LONGEST_SHOWN)
 }
 
 impl Sources {
@@ -423,6 +431,8 @@ fn until(now: Instant, time: Duration) -> Option<Instant> {
     now.checked_add(time).or_else(|| now.checked_add(LONGEST_BAN))
 }
 
+/// How many characters of a name are shown.
+const LONGEST_SHOWN: usize = 200;
 /// How many of a source's last false claims are kept.
 const EVIDENCE: usize = 4;
 /// A larger claim is not kept as evidence.
@@ -627,6 +637,14 @@ mod tests {
         let large = ClaimBytes { signature: vec![0; EVIDENCE_BYTES], ..claim(1) };
         sources.found_false(&large, Reason::Mismatch, now);
         assert!(sources.report(&1.into(), now).unwrap().evidence[0].claim.is_none());
+    }
+
+    /// A name of 32 KiB of escapes made a line of 192 KiB in the log.
+    #[test]
+    fn a_long_name_is_shown_short() {
+        assert_eq!(shown_name(&"peer 7".into()), "peer 7");
+        let long = shown_name(&"\u{1b}".repeat(32 << 10).as_str().into());
+        assert_eq!(long, r"\u{1b}".repeat(200) + "…");
     }
 
     /// A false claim that named a member kept the member's whole set in memory, also after a reload had replaced it.
