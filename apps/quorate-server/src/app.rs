@@ -119,7 +119,7 @@ impl App {
         let mut rest =
             claims.into_iter().zip(places).map(|(claim, (index, id))| (index, Named { id, claim })).peekable();
         loop {
-            while let Some((index, named)) = rest.next_if(|(_, named)| self.has_room(in_progress.len(), named)) {
+            while let Some((index, named)) = rest.next_if(|(_, named)| self.has_room(in_progress.len(), named, asked)) {
                 in_progress.push(self.answer(self.submit(index, named, asked, deadline)));
             }
             match in_progress.next().await {
@@ -132,10 +132,10 @@ impl App {
     }
 
     /// Whether a request that has so many claims in progress hands in this one. A request with more claims than the queue takes
-    /// is not an overload: its claims wait here until half of the part of the queue is free that their source may have. One of them is
+    /// is not an overload: its claims wait here until half of the part of the queue is free that their class and source may have. One is
     /// always under way, so that under an overload that others make, they are refused and not kept waiting.
-    pub(crate) fn has_room(&self, in_progress: usize, named: &Named) -> bool {
-        in_progress == 0 || self.batcher.has_room(named.claim.source.as_ref())
+    pub(crate) fn has_room(&self, in_progress: usize, named: &Named, asked: &Asked) -> bool {
+        in_progress == 0 || self.batcher.has_room(asked.class, named.claim.source.as_ref())
     }
 
     /// Hands a claim to the batcher.

@@ -21,6 +21,7 @@ use crate::config::ServerLimits;
 #[derive(Clone, Debug)]
 pub struct Budget {
     requests: Places,
+    health: Places,
     memory: Places,
     readers: Arc<Semaphore>,
 }
@@ -29,19 +30,26 @@ impl Budget {
     /// All places and all memory of a configuration.
     #[must_use]
     pub fn new(limits: &ServerLimits) -> Self {
-        let [requests, memory] = [limits.requests, limits.memory_bytes].map(Places::new);
-        Self { requests, memory, readers: Arc::new(Semaphore::new(READERS)) }
+        let health = limits.connections / CONNECTIONS_TO_ONE;
+        let [requests, health, memory] = [limits.requests, health, limits.memory_bytes].map(Places::new);
+        Self { requests, health, memory, readers: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// Gives away so much from now on. What is taken stays taken. It must be called on a runtime.
     pub(crate) fn resize(&self, limits: &ServerLimits) {
         self.requests.resize(limits.requests);
+        self.health.resize(limits.connections / CONNECTIONS_TO_ONE);
         self.memory.resize(limits.memory_bytes);
     }
 
     /// A place for a request, if one is free. Dropping it gives it back.
     pub(crate) fn request(&self) -> Option<OwnedSemaphorePermit> {
         self.requests.free().clone().try_acquire_owned().ok()
+    }
+
+    /// A place for whoever asks for the server's health without a token, if one is free. Dropping it gives it back.
+    pub(crate) fn health(&self) -> Option<OwnedSemaphorePermit> {
+        self.health.free().clone().try_acquire_owned().ok()
     }
 
     /// A turn to read a long body, when it comes. Whoever reads keeps it until the body is read. `None` never comes: nobody ends this.
@@ -68,6 +76,9 @@ impl Budget {
 
 /// Long bodies that are read at once.
 const READERS: usize = 2;
+
+/// For so many connections there is one place for questions about health.
+const CONNECTIONS_TO_ONE: usize = 8;
 
 /// Memory that a request holds. It is taken in portions, so that most claims do not ask the budget that all requests share.
 #[derive(Debug)]

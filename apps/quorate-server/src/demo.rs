@@ -68,7 +68,7 @@ async fn show(server: &Server, seconds: Option<u64>, out: &mut impl Write) -> an
         writeln!(out, "{}", line(second, &over, full))?;
         for source in server.app.batcher.sources() {
             if source.standing == Standing::Banned && !told.contains(&source.source) {
-                let name = quorate_host::plain(&source.source.to_string());
+                let name = quorate_batcher::shown_name(&source.source);
                 writeln!(out, "          {name} is banned after {} false claims", source.false_claims)?;
                 told.push(source.source);
             }

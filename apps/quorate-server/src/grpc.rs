@@ -199,9 +199,8 @@ async fn stream_answers(
     mut from_client: Streaming<proto::StreamRequest>,
     to_client: mpsc::Sender<Result<proto::Answer, Status>>,
 ) {
-    // A stream keeps the limits with which it began, and sees other key sets at once.
-    let begun = app.in_force();
-    let limits = &begun.config.limits;
+    // A stream keeps the limits with which it began, and no key set: it sees other ones at once.
+    let limits = &app.in_force().config.limits.clone();
     let [line, write] = [limits.body_ms, limits.write_ms].map(Duration::from_millis);
     let send = |answer| {
         let to_client = &to_client;
@@ -212,7 +211,7 @@ async fn stream_answers(
     // A claim that waits until the queue has room.
     let mut ahead: Option<Named> = None;
     while reading || ahead.is_some() || !in_progress.is_empty() {
-        if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
+        if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named, &asked)) {
             let bytes = named.memory();
             let deadline = asked.deadline_from(Instant::now());
             let (submitted, app) = (app.submit(index, named, &asked, deadline), app.clone());

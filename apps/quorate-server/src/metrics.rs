@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -266,8 +266,7 @@ impl Metrics {
             self.queue.get_or_create(&[("class", class)]).set(seconds(planned));
         }
         self.queue_capacity.set(seconds(now.load.capacity_us));
-        let unwritten = log::unwritten();
-        self.log_failures.inc_by(unwritten.saturating_sub(self.log_failures.get()));
+        bring_up_to(&self.log_failures, log::unwritten());
         count(&self.queue_claims, now.load.claims);
         count(&self.known, now.known);
         count(&self.banned, now.banned);
@@ -282,8 +281,7 @@ impl Metrics {
             count(&self.checkpoint_signatures, *signatures);
             count(&self.checkpoint_height, best.as_ref().map_or(0, |best| best.height) as usize);
             count(&self.checkpoint_evidence, usize::from(*evidence));
-            let counted = &self.board_failures;
-            counted.inc_by(write_failures.saturating_sub(counted.get()));
+            bring_up_to(&self.board_failures, *write_failures);
             self.board_writes.set(i64::from(!*is_failing));
         }
         metrics::text(&self.registry)
@@ -347,6 +345,11 @@ impl Observer for Metrics {
             _ => {}
         }
     }
+}
+
+/// Brings a counter up to what was counted elsewhere. Whoever asks at the same time counts nothing twice.
+fn bring_up_to(counter: &Counter, counted: u64) {
+    counter.inner().fetch_max(counted, Ordering::Relaxed);
 }
 
 fn seconds(us: u64) -> f64 {
@@ -488,6 +491,18 @@ mod tests {
         recent.advance(start + Duration::from_secs(10_000));
         assert_eq!(recent.seconds.len(), SECONDS);
         assert!(recent.seconds.iter().all(|tally| tally.valid == 0));
+    }
+
+    /// Two who asked at the same time had a failure counted twice.
+    #[test]
+    fn what_was_counted_elsewhere_is_counted_once() {
+        let counter = Counter::default();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..=100_000).for_each(|counted| bring_up_to(&counter, counted)));
+            }
+        });
+        assert_eq!(counter.get(), 100_000);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, Messages, Options, Patience, Reason, Scheme, SourceId, Verdict, Verifier};
-use quorate_host::{contained, plain, unix_seconds};
+use quorate_host::{contained, unix_seconds};
 use rand::{
     SeedableRng,
     rngs::{StdRng, SysRng},
@@ -28,7 +28,7 @@ use crate::{
     pool::{Appraiser, Waiting},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError, SourceSettings},
-    source::{Ban, SourceReport},
+    source::{Ban, SourceReport, shown_name},
     store::{KnownStore, OpenedStore, StoreError, is_storable},
 };
 
@@ -236,7 +236,7 @@ impl Batcher {
         let appraised = claims.drain(..most).map(|claim| self.handle.shared.appraise(claim, class, deadline, now));
         let (waiting, mut pending): (Vec<_>, Vec<_>) = appraised.unzip();
         let left = self.hand_in(waiting, class, now, |schedule, taken, waiting| {
-            taken == 0 || schedule.has_room(waiting.claim.source.as_ref(), now)
+            taken == 0 || schedule.has_room(class, waiting.claim.source.as_ref(), now)
         });
         pending.truncate(most - left.len());
         left.into_iter().rev().for_each(|waiting| claims.push_front(waiting.claim));
@@ -279,10 +279,10 @@ impl Batcher {
     }
 
     /// Whether half of the part of the queue is free that claims of this source may have: a quarter of it if the source sent false
-    /// ones, else all. Half of the queue's memory must be free too. Whoever has more claims than the queue takes hands them in as long
-    /// as there is room.
-    pub fn has_room(&self, source: Option<&SourceId>) -> bool {
-        self.handle.shared.lock().schedule.has_room(source, Instant::now())
+    /// ones, else all. Half of the queue's memory must be free too. For a block, only blocks count, and for a duty only blocks and duties:
+    /// the others make room. Whoever has more claims than the queue takes hands them in as long as there is room.
+    pub fn has_room(&self, class: Class, source: Option<&SourceId>) -> bool {
+        self.handle.shared.lock().schedule.has_room(class, source, Instant::now())
     }
 
     /// The sources that sent false claims, the banned ones and the highest scores first.
@@ -713,7 +713,7 @@ impl Shared {
 
     fn tell_ban(&self, banned: Option<Banned<Asker>>) {
         let Some(Banned { report, evicted }) = banned else { return };
-        let source = plain(&report.source.to_string());
+        let source = shown_name(&report.source);
         tracing::warn!(source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
         self.observe(&Event::Banned { source: &report, evicted: evicted.len() });
         self.reject(evicted);
@@ -753,6 +753,9 @@ impl Patience for Bans<'_> {
     }
 
     fn found(&mut self, index: usize, _: Option<&SourceId>, reason: Reason) {
+        if !reason.proves_a_lie() {
+            return;
+        }
         let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
         self.shared.tell_ban(banned);
     }

@@ -86,5 +86,5 @@ pub use schedule::{BatchKind, ClosedBy, Load};
 #[cfg(feature = "tower")]
 pub use service::Request;
 pub use settings::{Settings, SettingsError, SourceSettings};
-pub use source::{Ban, Evidence, SourceReport, Standing};
+pub use source::{Ban, Evidence, SourceReport, Standing, shown_name};
 pub use store::{KnownStore, OpenedStore, StoreError, StoreSettings};

@@ -340,16 +340,20 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// Whether half of the part of the queue is free that claims of a source may have, and half of its memory. For whoever has many
-    /// claims and hands them in as they fit.
-    pub(crate) fn has_room(&self, source: Option<&SourceId>, now: Instant) -> bool {
+    /// Whether half of the part of the queue is free that claims of a class and a source may have, and half of its memory. What is less
+    /// urgent than a block or a duty does not count, because it makes room for them. For whoever has many claims and hands them in as
+    /// they fit.
+    pub(crate) fn has_room(&self, class: Class, source: Option<&SourceId>, now: Instant) -> bool {
         let suspect = match source {
             Some(source) => self.sources.standing(source, now) == Standing::Suspect,
-            None => self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
+            // A block that names nobody is the caller's own.
+            None => class != Class::Block && self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
         };
         let (work, bytes) = self.room_of_suspects();
-        self.waiting() < self.capacity() / 2
-            && self.bytes() < self.settings.queue_bytes / 2
+        let is_urgent = class != Class::Gossip && !suspect;
+        let (waiting, held) = if is_urgent { self.stays(class, false) } else { (self.waiting(), self.bytes()) };
+        waiting < self.capacity() / 2
+            && held < self.settings.queue_bytes / 2
             && !(suspect && (self.suspects.charged() >= work / 2 || self.suspects.bytes() >= bytes / 2))
     }
 
@@ -526,6 +530,17 @@ impl<T> Schedule<T> {
         self.block_work + self.duty.charged() + self.gossip.charged() + self.suspects.charged()
     }
 
+    /// The work and the memory of what waits and makes no room for a claim of a class, or of a suspect.
+    fn stays(&self, class: Class, is_suspect: bool) -> (u64, usize) {
+        match class {
+            _ if is_suspect => (self.waiting() - self.suspects.charged(), self.bytes() - self.suspects.bytes()),
+            Class::Block => (self.block_work, self.block_bytes),
+            Class::Duty | Class::Gossip => {
+                (self.block_work + self.duty.charged(), self.block_bytes + self.duty.bytes())
+            }
+        }
+    }
+
     /// How much work may wait, in nanoseconds by the plan's table.
     fn capacity(&self) -> u64 {
         self.by_table(self.settings.queue).saturating_mul(self.settings.threads.get() as u64)
@@ -563,8 +578,13 @@ impl<T> Schedule<T> {
     /// always fits where nothing waits.
     fn make_room(&mut self, new: &Waiting<T>, standing: Standing) -> (Vec<Waiting<T>>, bool) {
         let is_suspect = standing == Standing::Suspect;
-        // What is larger than a part of the queue pushes nobody out: else one large claim would empty it.
-        let may_evict = new.class == Class::Block || new.charged <= self.capacity() / LARGE_OF_QUEUE;
+        let (most_work, most_bytes) = (self.capacity(), self.settings.queue_bytes);
+        let fits = |(work, bytes): (u64, usize)| work + new.charged <= most_work && bytes + new.bytes <= most_bytes;
+        // What is larger than a part of the queue pushes nobody out: else one large claim would empty it. Nor does what would not fit
+        // even then.
+        let is_small = new.class == Class::Block || new.charged <= most_work / LARGE_OF_QUEUE;
+        let stays = self.stays(new.class, is_suspect);
+        let may_evict = is_small && (stays == (0, 0) || fits(stays));
         let mut evicted = Vec::new();
         if is_suspect {
             let (work, bytes) = self.room_of_suspects();
@@ -572,14 +592,12 @@ impl<T> Schedule<T> {
             if new.charged > work || new.bytes > bytes {
                 return (evicted, self.is_empty());
             }
-            while !self.suspects_fit(new.charged, new.bytes) {
+            while may_evict && !self.suspects_fit(new.charged, new.bytes) {
                 evicted.extend(self.suspects.remove_oldest());
             }
         }
         loop {
-            let fits = self.waiting() + new.charged <= self.capacity()
-                && self.bytes() + new.bytes <= self.settings.queue_bytes;
-            if fits || self.is_empty() {
+            if fits((self.waiting(), self.bytes())) || self.is_empty() {
                 return (evicted, true);
             }
             if !may_evict {

@@ -60,7 +60,8 @@ impl Default for Settings {
 /// Who is suspected and banned.
 ///
 /// A source's score is the number of its claims that were proven false, each of which counts half after every
-/// half-life. Nothing else counts: no refused claim, no duplicate, no late one.
+/// half-life. Nothing else counts: no refused claim, no duplicate, no late one, and none that the key set whose members it names does
+/// not fit ([`Reason::proves_a_lie`](quorate::Reason::proves_a_lie)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSettings {
     /// After how long a false claim counts half. Default: 10 minutes.

@@ -3,11 +3,13 @@
 //! A state machine without a clock: the caller says what time it is.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, VecDeque},
     time::{Duration, Instant},
 };
 
 use quorate::{ClaimBytes, Reason, SourceId};
+use quorate_host::clipped;
 
 use crate::settings::SourceSettings;
 
@@ -61,7 +63,7 @@ pub enum Standing {
 /// A claim that was proven false.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// The claim; `None` if it takes more than 16 KiB.
+    /// The claim; `None` if it takes more than 16 KiB. If it named members of a key set, their keys stand in their place.
     pub claim: Option<ClaimBytes>,
     /// Why it is false.
     pub reason: Reason,
@@ -106,6 +108,13 @@ pub struct Ban {
     pub bans: u64,
     /// How many false claims it sent.
     pub false_claims: u64,
+}
+
+/// The name of a source for a log or a page: at most 200 characters, each as [`plain`](quorate_host::plain) shows it. Liars choose their
+/// names.
+#[must_use]
+pub fn shown_name(source: &SourceId) -> String {
+    clipped(&source.to_string(), LONGEST_SHOWN)
 }
 
 impl Sources {
@@ -163,8 +172,7 @@ impl Sources {
         if score.evidence.len() == EVIDENCE {
             self.evidence -= score.evidence.pop_front().map_or(0, |oldest| oldest.memory());
         }
-        let claim = (claim.memory() <= EVIDENCE_BYTES).then(|| claim.clone());
-        let evidence = Evidence { claim, reason, at: now };
+        let evidence = Evidence { claim: kept(claim), reason, at: now };
         self.evidence += evidence.memory();
         score.evidence.push_back(evidence);
         let bans = score.score.value >= self.settings.ban_at && score.standing(&self.settings, now) != Standing::Banned;
@@ -397,6 +405,23 @@ impl Evidence {
     }
 }
 
+/// What is kept of a false claim, if it is short. It holds no key set: a reload would replace that, and it would stay in memory.
+fn kept(claim: &ClaimBytes) -> Option<ClaimBytes> {
+    // Whatever a key's length is, it has a place in a list.
+    if claim.memory() > EVIDENCE_BYTES || claim.public_keys.len() > EVIDENCE_BYTES / size_of::<Vec<u8>>() {
+        return None;
+    }
+    let ClaimBytes { suite, public_keys, messages, signature, source } = claim;
+    let kept = ClaimBytes {
+        suite: *suite,
+        public_keys: public_keys.encodings().into_iter().map(Cow::into_owned).collect(),
+        messages: messages.clone(),
+        signature: signature.clone(),
+        source: source.clone(),
+    };
+    (kept.memory() <= EVIDENCE_BYTES).then_some(kept)
+}
+
 fn length(source: &SourceId) -> usize {
     if let SourceId::Name(name) = source { name.len() } else { 0 }
 }
@@ -406,6 +431,8 @@ fn until(now: Instant, time: Duration) -> Option<Instant> {
     now.checked_add(time).or_else(|| now.checked_add(LONGEST_BAN))
 }
 
+/// How many characters of a name are shown.
+const LONGEST_SHOWN: usize = 200;
 /// How many of a source's last false claims are kept.
 const EVIDENCE: usize = 4;
 /// A larger claim is not kept as evidence.
@@ -421,7 +448,7 @@ const LONGEST_BAN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 #[cfg(test)]
 mod tests {
-    use quorate::{MinPk, Suite};
+    use quorate::{Backend, Bitmap, KeySet, Members, MinPk, PublicKeys, SecretKey, Suite};
 
     use super::*;
 
@@ -610,5 +637,32 @@ mod tests {
         let large = ClaimBytes { signature: vec![0; EVIDENCE_BYTES], ..claim(1) };
         sources.found_false(&large, Reason::Mismatch, now);
         assert!(sources.report(&1.into(), now).unwrap().evidence[0].claim.is_none());
+    }
+
+    /// A name of 32 KiB of escapes made a line of 192 KiB in the log.
+    #[test]
+    fn a_long_name_is_shown_short() {
+        assert_eq!(shown_name(&"peer 7".into()), "peer 7");
+        let long = shown_name(&"\u{1b}".repeat(32 << 10).as_str().into());
+        assert_eq!(long, r"\u{1b}".repeat(200) + "…");
+    }
+
+    /// A false claim that named a member kept the member's whole set in memory, also after a reload had replaced it.
+    #[test]
+    fn evidence_holds_no_key_set() {
+        let (mut sources, now) = sources(10);
+        let key = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap().public_key();
+        let mut set = KeySet::new(MinPk::Eth2, Backend::Portable);
+        set.push_assumed(key);
+        let set = set.into_any();
+        // Of so many, the keys are no evidence either.
+        let (one, many) = (Members::Indices(vec![0]), Members::Bitmap(Bitmap::from_indices(0..1000)));
+        for members in [one, many] {
+            let public_keys = PublicKeys::Members(set.clone(), members);
+            sources.found_false(&ClaimBytes { public_keys, ..claim(1) }, Reason::Mismatch, now);
+        }
+        let evidence = sources.report(&1.into(), now).unwrap().evidence;
+        let kept: Vec<_> = evidence.into_iter().map(|evidence| Some(evidence.claim?.public_keys)).collect();
+        assert_eq!(kept, [Some(PublicKeys::Encoded(vec![key.to_bytes().to_vec()])), None]);
     }
 }

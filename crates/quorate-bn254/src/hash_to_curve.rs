@@ -58,11 +58,51 @@ pub fn hash_to_curve(message: &[u8], tag: XmdTag<'_>) -> MessagePoint {
 }
 
 /// The two points of each message whose sum is its [`hash_to_curve`]. Who adds them can share the inversions of all sums.
-pub fn hash_to_curve_parts(messages: &[&[u8]], tag: XmdTag<'_>, roots: Roots<'_>) -> Vec<[G1Affine; 2]> {
+///
+/// Each message is dropped before the next one is taken, so an iterator that makes long messages holds one at a time.
+pub fn hash_to_curve_parts(
+    messages: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    tag: XmdTag<'_>,
+    roots: Roots<'_>,
+) -> Vec<[G1Affine; 2]> {
     let to_field = match tag.hash {
         XmdHash::Keccak256 => hash_to_field::<Keccak256, 2>,
         XmdHash::Sha256 => hash_to_field::<Sha256, 2>,
     };
-    let u: Vec<_> = messages.iter().flat_map(|message| to_field(message, tag.bytes)).collect();
+    let u: Vec<_> = messages.into_iter().flat_map(|message| to_field(message.as_ref(), tag.bytes)).collect();
     map_to_curve_each(&u, roots).chunks_exact(2).map(|pair| [pair[0].point, pair[1].point]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A message that is counted while it is held.
+    struct Held<'a>(&'a Cell<usize>);
+
+    impl AsRef<[u8]> for Held<'_> {
+        fn as_ref(&self) -> &[u8] {
+            b"message"
+        }
+    }
+
+    impl Drop for Held<'_> {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() - 1);
+        }
+    }
+
+    /// 512 messages of 4 MB, each behind its key, took 2 GB at once.
+    #[test]
+    fn one_message_is_held_at_a_time() {
+        let (held, tag) = (Cell::new(0), XmdTag { hash: XmdHash::Sha256, bytes: b"tag" });
+        let messages = (0..9).map(|_| {
+            assert_eq!(held.replace(held.get() + 1), 0, "another message is still held");
+            Held(&held)
+        });
+        assert_eq!(hash_to_curve_parts(messages, tag, &roots_one_by_one).len(), 9);
+        assert_eq!(held.get(), 0);
+    }
 }

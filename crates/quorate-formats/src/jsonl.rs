@@ -248,17 +248,15 @@ impl JsonDocument {
 }
 
 /// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1. Its claim
-/// can name members of `sets`. A blank line is not an entry.
+/// can name members of `sets`. A blank line is not an entry, and a byte order mark at the beginning of line 1 belongs to no line.
 ///
 /// An array is not a claim here, and the caller bounds the length of the line.
 pub fn entry_of_line(line: &[u8], number: u64, sets: &KeySets, room: &mut dyn Room) -> Option<Entry> {
     let place = Place::Line(number);
-    match text_of(line) {
-        Ok(text) if text.trim_start_matches(BYTE_ORDER_MARK).is_empty() => None,
-        Ok(text) => {
-            let text = if number == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { text };
-            Some(parse(text, place, Ending::Complete, &mut Unknown::default(), sets, room))
-        }
+    let mark = if number == 1 { BYTE_ORDER_MARK } else { "" };
+    match text_of(line.strip_prefix(mark.as_bytes()).unwrap_or(line)) {
+        Ok("") => None,
+        Ok(text) => Some(parse(text, place, Ending::Complete, &mut Unknown::default(), sets, room)),
         Err(reason) => Some(Err(Malformed::new(place, reason))),
     }
 }
@@ -763,6 +761,18 @@ mod tests {
             } else {
                 assert_eq!(single, whole, "{line}");
             }
+        }
+        // A mark stands before everything else in the input, once.
+        for (number, line) in [
+            (1, format!("\u{feff} {GOOD}")),
+            (1, format!(" \u{feff}{GOOD}")),
+            (1, format!("\u{feff}\u{feff}{GOOD}")),
+            (2, format!("\u{feff}{GOOD}")),
+            (2, "\u{feff}".to_owned()),
+        ] {
+            let whole = read(format!("{}{line}\n", format!("{GOOD}\n").repeat(number - 1)));
+            let single = entry_of_line(line.as_bytes(), number as u64, &KeySets::default(), &mut Unbounded);
+            assert_eq!(Vec::from_iter(single), whole[number - 1..], "{line:?}");
         }
         assert_eq!(
             entry_of_line(GOOD.as_bytes(), 7, &KeySets::default(), &mut Unbounded).unwrap().unwrap().place,

@@ -146,9 +146,8 @@ impl Suite for Bn254Suite {
             backend.sums(&Segments::of_size(2, points))
         };
         let by_rfc9380 = |hash| {
-            let whole: Vec<_> = messages.iter().map(whole).collect();
-            let messages: Vec<_> = whole.iter().map(Vec::as_slice).collect();
-            sums(hash_to_curve_parts(&messages, XmdTag { hash, bytes: hashing.tag }, roots))
+            // They are put together one by one: under AUG suites many keys can stand before one long message.
+            sums(hash_to_curve_parts(messages.iter().map(whole), XmdTag { hash, bytes: hashing.tag }, roots))
         };
         match hashing.function {
             HashFunction::Keccak256 => by_rfc9380(XmdHash::Keccak256),

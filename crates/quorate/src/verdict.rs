@@ -145,6 +145,32 @@ pub enum Reason {
     Undecided,
 }
 
+impl Reason {
+    /// Whether it proves that the claim's source is at fault, and may be banned for it.
+    ///
+    /// What the verifier's own key set does not fit proves nothing: the set can be older than the claim. Nor does a claim that nothing
+    /// decided.
+    #[must_use]
+    pub fn proves_a_lie(self) -> bool {
+        match self {
+            Self::OtherVariant
+            | Self::NoSuchMember { .. }
+            | Self::PossessionUnproven { .. }
+            | Self::GivenUp
+            | Self::Undecided => false,
+            Self::Parse(_)
+            | Self::ParseKey { .. }
+            | Self::UnequalCounts { .. }
+            | Self::NoProofsOfPossession
+            | Self::NoStatements
+            | Self::RepeatedMessage
+            | Self::RepeatedKey
+            | Self::IdentityAggregateKey
+            | Self::Mismatch => true,
+        }
+    }
+}
+
 impl From<Defect> for Reason {
     fn from(defect: Defect) -> Self {
         match defect {
@@ -167,7 +193,8 @@ pub struct Outcome {
     pub verdicts: Vec<Verdict>,
     /// By claim: how many of its statements were known and subtracted. All zero for [`verify`](crate::verify()).
     pub subtracted: Vec<usize>,
-    /// The indices of the invalid claims by their source, ascending. Claims without a source are not listed.
+    /// The indices of the invalid claims by their source, ascending. Claims without a source are not listed. Not every one is its
+    /// source's fault: see [`Reason::proves_a_lie`].
     pub false_by_source: BTreeMap<SourceId, Vec<usize>>,
     /// The operations that the verdicts took.
     pub work: Work,

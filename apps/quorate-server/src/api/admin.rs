@@ -9,6 +9,7 @@ use axum::{
     http::StatusCode,
 };
 use quorate::SourceId;
+use quorate_batcher::shown_name;
 use quorate_host::unix_seconds;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
@@ -56,7 +57,7 @@ pub(super) struct Done {
 pub(super) async fn pardon(State(app): State<Arc<App>>, body: Body) -> Result<Json<Done>, ApiError> {
     let Pardon { source } = read(body)?;
     let done = app.batcher.pardon(&source);
-    tracing::info!(source = %quorate_host::plain(&source.to_string()), done, "a pardon");
+    tracing::info!(source = %shown_name(&source), done, "a pardon");
     Ok(Json(Done { done, kept: keep(&app).await }))
 }
 
@@ -72,7 +73,7 @@ pub(super) async fn ban(State(app): State<Arc<App>>, body: Body) -> Result<Json<
     if !(1..=YEAR).contains(&seconds) {
         return Err(ApiError::bad_query(format!("\"seconds\": found {seconds}, expected 1 to {YEAR}")));
     }
-    tracing::info!(source = %quorate_host::plain(&source.to_string()), seconds, "a ban by the administrator");
+    tracing::info!(source = %shown_name(&source), seconds, "a ban by the administrator");
     app.batcher.ban(&source, Duration::from_secs(seconds));
     // The file names no connection, because their numbers begin anew.
     let kept = keep(&app).await.map(|kept| kept && !Caller::is_own(&source));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Extension, Json, extract::State, http::StatusCode, response::Response};
-use quorate::{ClaimBytes, Members, Messages, PublicKeys, SourceId};
+use quorate::{ClaimBytes, Messages, SourceId};
 use quorate_batcher::{Load, SourceReport, Standing};
 use quorate_host::{plain, unix_seconds};
 use serde::Serialize;
@@ -266,8 +266,7 @@ impl FalseClaim {
     }
 }
 
-/// The digest that names a claim. Members of a key set stand in it by their indices: to encode their keys takes longer than the
-/// claim did.
+/// The digest that names a claim.
 fn digest(claim: &ClaimBytes) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
@@ -275,15 +274,7 @@ fn digest(claim: &ClaimBytes) -> String {
         hash.update(bytes);
     };
     part(claim.suite.to_string().as_bytes());
-    match &claim.public_keys {
-        PublicKeys::Members(_, Members::Bitmap(bitmap)) => {
-            bitmap.indices().for_each(|index| part(&(index as u64).to_be_bytes()));
-        }
-        PublicKeys::Members(_, Members::Indices(indices)) => {
-            indices.iter().for_each(|index| part(&u64::from(*index).to_be_bytes()));
-        }
-        keys => keys.encodings().iter().for_each(|key| part(key)),
-    }
+    claim.public_keys.encodings().iter().for_each(|key| part(key));
     match &claim.messages {
         Messages::Shared(message) => part(message),
         Messages::Each(messages) => messages.iter().for_each(|message| part(message)),

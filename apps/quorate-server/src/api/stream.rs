@@ -55,9 +55,8 @@ impl Stream {
     /// Reads and answers until both ends are done, or the client is gone.
     async fn run(mut self, body: Body) {
         let app = self.app.clone();
-        // A stream keeps the limits with which it began, and sees other key sets at once.
-        let begun = app.in_force();
-        let limits = &begun.config.limits;
+        // A stream keeps the limits with which it began, and no key set: it sees other ones at once.
+        let limits = &app.in_force().config.limits.clone();
         let line_time = Duration::from_millis(limits.body_ms);
         let mut lines = Lines::new(body, limits.line_bytes);
         let (mut held, mut in_progress) = (app.budget.holding(), FuturesUnordered::new());
@@ -66,7 +65,7 @@ impl Stream {
         let mut ahead: Option<Named> = None;
         let mut line_until = Instant::now() + line_time;
         while reading || ahead.is_some() || !in_progress.is_empty() {
-            if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
+            if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named, &self.asked)) {
                 let bytes = named.memory();
                 let deadline = self.asked.deadline_from(Instant::now().into_std());
                 let (submitted, app) = (app.submit(index, named, &self.asked, deadline), app.clone());

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use axum::{Extension, Router, extract::State, routing::get};
 use maud::{Markup, html};
 
-use quorate_batcher::Load;
+use quorate_batcher::{Load, shown_name};
 use quorate_host::{
-    clipped,
     page::{
         self, Page, Resource,
         table::section,
@@ -79,8 +78,8 @@ fn page(status: &Status) -> Page<'_> {
 fn news(banned: &[&Source]) -> String {
     match banned {
         [] => "No source is banned.".to_owned(),
-        [one] => format!("1 source is banned: {}.", name(one)),
-        [first, ..] => format!("{} sources are banned. The first is {}.", banned.len(), name(first)),
+        [one] => format!("1 source is banned: {}.", shown_name(&one.source)),
+        [first, ..] => format!("{} sources are banned. The first is {}.", banned.len(), shown_name(&first.source)),
     }
 }
 
@@ -199,18 +198,10 @@ fn sources(status: &Status) -> Markup {
     }
 }
 
-/// The name of a source. Characters that would change how the text around them is shown are written out.
-fn name(source: &Source) -> String {
-    clipped(&source.source.to_string(), LONGEST_NAME)
-}
-
-/// How many characters of a name are shown.
-const LONGEST_NAME: usize = 200;
-
 fn row(source: &Source) -> Markup {
     html! {
         tr role="row" data-key=(plain(&source.source.to_string())) {
-            th role="rowheader" scope="row" { bdi { (name(source)) } }
+            th role="rowheader" scope="row" { bdi { (shown_name(&source.source)) } }
             td.standing role="cell" {
                 span class={ "badge " (source.standing) } { (source.standing) }
                 @if source.is_banned() { " for " (duration(source.banned_for_s)) }

@@ -2,7 +2,7 @@
 //! (`grpc.reflection.v1.ServerReflection`).
 
 use std::{
-    future::Future,
+    future::{self, Future},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -13,12 +13,16 @@ use axum::{
     Router,
     body::Body,
     extract::State,
+    http::HeaderMap,
     middleware::{Next, from_fn_with_state},
 };
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use hyper::body::{Body as HttpBody, Frame};
-use tokio::{sync::OwnedSemaphorePermit, time::sleep};
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{sleep, timeout},
+};
 use tonic::{Request, Response, Status};
 use tonic_health::pb::{
     HealthCheckRequest, HealthCheckResponse,
@@ -26,12 +30,15 @@ use tonic_health::pb::{
     health_server::{Health, HealthServer},
 };
 
+use super::status::{busy, slow};
 use crate::app::App;
 
 /// Whether the server takes claims. It is answered however much else is asked, and while the server stops.
 pub(crate) fn health(app: &Arc<App>) -> Router<Arc<App>> {
     let service = HealthServer::new(Readiness { app: app.clone() }).max_decoding_message_size(QUESTION);
-    Router::new().route_service("/grpc.health.v1.Health/{method}", service)
+    Router::new()
+        .route_service("/grpc.health.v1.Health/{method}", service)
+        .route_layer(from_fn_with_state(app.clone(), bounded))
 }
 
 /// What the server serves.
@@ -112,25 +119,56 @@ impl Health for Readiness {
 /// How often somebody who watches is looked after.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A tool has a place like a request, for as long as a body may take.
-async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let Some(place) = app.budget.request() else { return super::status::busy().into_http() };
-    let (stop, longest) =
-        (app.connections.stopping().clone(), Duration::from_millis(app.in_force().config.limits.body_ms));
-    let until = Box::pin(async move {
-        tokio::select! {
-            () = sleep(longest) => {}
-            () = stop.cancelled() => {}
+/// Whoever asks for health needs no token. The question must come in the time of a body, and whoever watches needs one of a few places,
+/// so that most connections are left to others. Without a free place everything is over in a moment, in which `Check` is answered.
+async fn bounded(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
+    let (place, longest) = (app.budget.health(), Duration::from_millis(app.in_force().config.limits.body_ms));
+    let (has_place, moment) = (place.is_some(), longest.min(MOMENT));
+    let asking = if has_place { longest } else { moment };
+    let Ok(response) = timeout(asking, next.run(request)).await else { return slow().into_http() };
+    let until = async move {
+        if has_place {
+            future::pending::<()>().await;
         }
-    });
-    next.run(request).await.map(|body| Body::new(Ending { body, until, _place: place }))
+        sleep(moment).await;
+        busy()
+    };
+    response.map(|body| Ending::of(body, until, place))
 }
 
-/// A body that ends at some time.
+/// A moment, for those who find no place.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// A tool has a place like a request, for as long as a body may take.
+async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
+    let Some(place) = app.budget.request() else { return busy().into_http() };
+    let (stop, longest) =
+        (app.connections.stopping().clone(), Duration::from_millis(app.in_force().config.limits.body_ms));
+    let until = async move {
+        tokio::select! {
+            () = sleep(longest) => slow(),
+            () = stop.cancelled() => Status::unavailable("the server is stopping; ask another one"),
+        }
+    };
+    next.run(request).await.map(|body| Ending::of(body, until, Some(place)))
+}
+
+/// A body that ends at some time, with a status.
 struct Ending {
     body: Body,
-    until: Pin<Box<dyn Future<Output = ()> + Send>>,
-    _place: OwnedSemaphorePermit,
+    /// `None` after the end.
+    until: Option<Pin<Box<dyn Future<Output = Status> + Send>>>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Ending {
+    fn of(
+        body: Body,
+        until: impl Future<Output = Status> + Send + 'static,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Body {
+        Body::new(Self { body, until: Some(Box::pin(until)), _place: place })
+    }
 }
 
 impl HttpBody for Ending {
@@ -139,8 +177,12 @@ impl HttpBody for Ending {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
-        if this.until.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(None);
+        let Some(until) = &mut this.until else { return Poll::Ready(None) };
+        if let Poll::Ready(status) = until.as_mut().poll(cx) {
+            this.until = None;
+            let mut trailers = HeaderMap::new();
+            // Our statuses are text that a header takes.
+            return Poll::Ready(status.add_header(&mut trailers).ok().map(|()| Ok(Frame::trailers(trailers))));
         }
         Pin::new(&mut this.body).poll_frame(cx)
     }

@@ -14,12 +14,12 @@ use hyper::{Request, Response, body::Frame, body::Incoming, client::conn::http2}
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message;
 use serde_json::Value;
-use tokio::{net::TcpStream, runtime::Runtime, sync::mpsc};
+use tokio::{net::TcpStream, runtime::Runtime, sync::mpsc, time::timeout};
 
 use self::proto::{
     Answer, Claim, Common, StreamRequest, VerifyRequest, VerifyResponse, claim::Source, stream_request::Of,
 };
-use crate::rig::{Rig, eventually, example};
+use crate::rig::{PATIENCE, Rig, eventually, example};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::all, reason = "it is generated")]
 pub(crate) mod proto {
@@ -300,6 +300,63 @@ fn health_and_reflection_are_served() {
             assert!(String::from_utf8_lossy(&answer).contains("VerifyStream"));
         }
     });
+}
+
+/// A call of health on a connection of its own, with its question or without one.
+async fn health(rig: &Rig, method: &str, asks: bool) -> (Caller, Response<Incoming>) {
+    let (caller, (send, sent)) = (Caller::connect(rig.address).await, mpsc::channel(1));
+    let mut silent = Some(send);
+    if asks && let Some(send) = silent.take() {
+        send.send(Bytes::from_static(&[0; 5])).await.unwrap();
+    }
+    let called = timeout(PATIENCE, caller.call(&format!("grpc.health.v1.Health/{method}"), sent)).await;
+    let response = called.expect("it is never answered").unwrap();
+    (caller, response)
+}
+
+/// The next status that a watcher is told: 1 for SERVING, and 2 for NOT_SERVING.
+async fn watched(body: &mut Incoming) -> u8 {
+    let frame = timeout(PATIENCE, body.frame()).await.expect("nothing is told");
+    frame.unwrap().unwrap().into_data().unwrap()[6]
+}
+
+/// Without a token one can ask for health, and keep no connection from others. Those who watched, or never said what they ask, had all
+/// of them for good.
+#[test]
+fn whoever_asks_for_health_keeps_nobody_out() {
+    let rig = Rig::with(|config| {
+        config.limits.connections = 8;
+        config.limits.body_ms = 500;
+    });
+    let runtime = Runtime::new().unwrap();
+    let (mut first, callers) = runtime.block_on(async {
+        // The place of eight connections.
+        let (caller, first) = health(&rig, "Watch", true).await;
+        let (mut first, mut callers, mut others) = (first.into_body(), vec![caller], Vec::new());
+        assert_eq!(watched(&mut first).await, 1);
+        for _ in 0..5 {
+            let (caller, other) = health(&rig, "Watch", true).await;
+            callers.push(caller);
+            others.push(other.into_body());
+        }
+        for mut other in others {
+            assert_eq!(watched(&mut other).await, 1);
+            let end = timeout(PATIENCE, other.collect()).await.expect("it watches on and on").unwrap();
+            assert_eq!(end.trailers().unwrap()["grpc-status"], "8");
+        }
+        let (caller, silent) = health(&rig, "Check", false).await;
+        assert_eq!(silent.headers()["grpc-status"], "4");
+        callers.push(caller);
+        let (caller, check) = health(&rig, "Check", true).await;
+        assert_eq!(watched(&mut check.into_body()).await, 1);
+        callers.push(caller);
+        (first, callers)
+    });
+    assert_eq!(rig.get("/livez").status, 200, "{} connections are idle", callers.len());
+    assert!(rig.stop());
+    assert_eq!(runtime.block_on(watched(&mut first)), 2);
+    let end = runtime.block_on(first.collect()).unwrap();
+    assert_eq!(end.trailers().unwrap()["grpc-status"], "0");
 }
 
 /// A client that calls the server by the path of its socket was refused by the library for HTTP/2.

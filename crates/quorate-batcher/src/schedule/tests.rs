@@ -726,12 +726,15 @@ fn an_idle_queue_takes_all_claims_of_a_suspect_one_after_the_other() {
     rig.found_false(0, 1000, 7);
     let (mut ms, mut handed_in) = (0, 0);
     while handed_in < 1299 {
-        while handed_in < 1299 && rig.schedule.has_room(Some(&7.into()), rig.at(ms)) {
+        while handed_in < 1299 && rig.schedule.has_room(Class::Gossip, Some(&7.into()), rig.at(ms)) {
             rig.admit(ms, Class::Gossip, Some(7), None);
             handed_in += 1;
         }
         // Others find room all the while.
-        assert!(rig.schedule.has_room(Some(&8.into()), rig.at(ms)) && rig.schedule.has_room(None, rig.at(ms)));
+        assert!(
+            rig.schedule.has_room(Class::Gossip, Some(&8.into()), rig.at(ms))
+                && rig.schedule.has_room(Class::Gossip, None, rig.at(ms))
+        );
         if let Next::Batch(batch) = rig.next(ms, Role::All) {
             rig.done(&batch);
         }
@@ -749,7 +752,7 @@ fn an_idle_queue_of_little_memory_takes_all_claims_one_after_the_other() {
     let mut rig = Rig::new(Settings { queue_bytes: 10 * rig.schedule.load().bytes, ..settings() });
     let (mut ms, mut handed_in) = (0, 0);
     while handed_in < 100 {
-        while handed_in < 100 && rig.schedule.has_room(None, rig.at(ms)) {
+        while handed_in < 100 && rig.schedule.has_room(Class::Gossip, None, rig.at(ms)) {
             rig.admit(ms, Class::Gossip, None, None);
             handed_in += 1;
         }
@@ -767,6 +770,78 @@ fn an_idle_queue_of_little_memory_takes_all_claims_one_after_the_other() {
         rig.admit(0, Class::Gossip, None, None);
     }
     assert!(rig.refused.is_empty());
+}
+
+/// Gossip filled half of the queue, and kept back the blocks and duties of a request of many claims, although it makes room for them.
+#[test]
+fn what_is_urgent_finds_room_among_gossip() {
+    let mut rig = Rig::new(settings());
+    rig.admit(0, Class::Gossip, None, None);
+    let bytes = 40 * rig.schedule.load().bytes;
+    // The queue is full by its work, and by its memory.
+    for (limits, full) in [(settings(), claims_in(50 * MS)), (Settings { queue_bytes: bytes, ..settings() }, 40)] {
+        let mut rig = Rig::new(limits);
+        rig.found_false(0, 1000, 9);
+        let room = |rig: &Rig, source: Option<u64>| {
+            let source = source.map(SourceId::from);
+            Class::ALL.map(|class| rig.schedule.has_room(class, source.as_ref(), rig.at(0)))
+        };
+        assert_eq!((room(&rig, Some(7)), room(&rig, Some(9))), ([true; 3], [true; 3]));
+        let admit = |rig: &mut Rig, class: Class, n: usize| {
+            for _ in 0..n {
+                rig.admit(0, class, Some(7), None);
+            }
+        };
+        admit(&mut rig, Class::Gossip, full);
+        assert_eq!((room(&rig, Some(7)), room(&rig, Some(9))), ([true, true, false], [false; 3]));
+        // Claims without a source are suspects, but not blocks: those are the caller's own.
+        let now = rig.at(0);
+        assert!(rig.schedule.found_false(&claim(1000, None), Reason::Mismatch, now).is_none());
+        assert_eq!(room(&rig, None), [true, false, false]);
+        admit(&mut rig, Class::Duty, full / 2 + 1);
+        assert_eq!(room(&rig, Some(7)), [true, false, false]);
+        admit(&mut rig, Class::Block, full / 2 + 1);
+        assert_eq!(room(&rig, Some(7)), [false; 3]);
+    }
+}
+
+/// A claim that did not fit all the same pushed out whatever it could, and was refused then.
+#[test]
+fn a_claim_that_does_not_fit_pushes_nothing_out() {
+    let large = |asker: u32, statements: u32| {
+        let messages = (0..statements).map(|i| i.to_be_bytes()[..].into()).collect();
+        let keys = vec![vec![1; 48]; statements as usize];
+        ClaimBytes { public_keys: keys.into(), messages: quorate::Messages::Each(messages), ..claim(asker, Some(7)) }
+    };
+    let full = claims_in(50 * MS);
+    // What fills the queue but for two claims of a source, what that source sends then, and how much of it: of a block, more than the
+    // queue takes.
+    for (waits, new, statements, standing) in [
+        (Class::Block, Class::Block, 2 * full, Standing::Trusted),
+        (Class::Block, Class::Duty, 10, Standing::Trusted),
+        (Class::Duty, Class::Gossip, 10, Standing::Trusted),
+        (Class::Duty, Class::Block, 10, Standing::Suspect),
+    ] {
+        let mut rig = Rig::new(settings());
+        let why = if standing == Standing::Suspect {
+            rig.found_false(0, 1000, 7);
+            Refused::SuspectsOverloaded
+        } else {
+            Refused::Overloaded
+        };
+        for _ in 0..full - 2 {
+            rig.admit(0, waits, Some(8), None);
+        }
+        for _ in 0..2 {
+            rig.admit(0, Class::Gossip, Some(7), None);
+        }
+        assert!(rig.refused.is_empty());
+        let waiting = rig.appraiser.appraise(large(5000, statements as u32), new, None, 5000, rig.start);
+        let (rejected, _) = rig.schedule.admit(waiting);
+        let refused: Vec<_> = rejected.iter().map(|(waiting, refused)| (waiting.asker, *refused)).collect();
+        assert_eq!(refused, [(5000, why)], "{new} where {waits} waits");
+        assert_eq!(rig.schedule.load().claims, full);
+    }
 }
 
 /// A source filled the queue and told one lie. All that it had waiting became claims of suspects, which honest gossip did not push out.
@@ -812,7 +887,10 @@ fn large_claims_of_a_suspect_are_taken_where_nothing_waits() {
     rig.found_false(0, 1000, 7);
     let large: Vec<_> = (0..3).map(|_| rig.admit_large(0, Some(7), 1, 100 << 10)).collect();
     assert_eq!([&large[0].1, &large[1].1, &large[2].1], [&vec![], &vec![], &vec![large[0].0]]);
-    assert!(!rig.schedule.has_room(Some(&7.into()), rig.at(0)) && rig.schedule.has_room(Some(&8.into()), rig.at(0)));
+    assert!(
+        !rig.schedule.has_room(Class::Gossip, Some(&7.into()), rig.at(0))
+            && rig.schedule.has_room(Class::Gossip, Some(&8.into()), rig.at(0))
+    );
 }
 
 /// The queue of suspects is full: they are told why, and it is not an overload of the others.

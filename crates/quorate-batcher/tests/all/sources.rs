@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate::{Backend, MinPk, Verdict};
+use quorate::{Backend, ClaimBytes, KeySet, Members, MinPk, MinSig, PublicKeys, Suite, Verdict};
 use quorate_batcher::{BatchKind, Batcher, Class, Refused, Settings, SourceSettings, Standing};
 
-use crate::claims::{Seen, block, claim, from};
+use crate::claims::{Seen, block, claim, from, secret};
 
 fn settings() -> Settings {
     Settings { threads: NonZeroUsize::MIN, queue: Duration::from_secs(60), ..Settings::default() }
@@ -52,7 +52,8 @@ fn a_sender_is_banned_before_its_batch_has_ended() {
     }
 }
 
-/// Refused claims, duplicates and claims without a source count for nobody. Only what was proven false does.
+/// Refused claims, duplicates, claims without a source, and those that an old key set does not fit count for nobody. Only what was
+/// proven false does.
 #[test]
 fn only_proven_lies_count() {
     let batcher = Batcher::start(settings()).unwrap();
@@ -62,6 +63,17 @@ fn only_proven_lies_count() {
         let late = batcher.submit(truth.clone(), Class::Gossip, Some(Instant::now()));
         assert_eq!(late.wait(), Err(Refused::DeadlinePassed));
         assert!(!batcher.submit(claim(MinPk::Eth2, 1, 1, true), Class::Gossip, None).wait().unwrap().is_valid());
+    }
+    // A member whom the set does not have yet, one whose proof it does not have, and a set that was taken for another one.
+    let mut set = KeySet::new(MinPk::Eth2, Backend::Portable);
+    set.push_assumed(secret(MinPk::Eth2, 1).public_key());
+    set.push(secret(MinPk::Eth2, 2).public_key());
+    let set = set.into_any();
+    let (same, other) = (MinPk::Eth2.any(), MinSig::ProofOfPossession.any());
+    for (suite, members) in [(same, vec![2]), (same, vec![0, 1]), (other, vec![0])] {
+        let public_keys = PublicKeys::Members(set.clone(), Members::Indices(members));
+        let claim = ClaimBytes { suite, public_keys, ..truth.clone() };
+        assert!(!batcher.submit(claim, Class::Gossip, None).wait().unwrap().is_valid());
     }
     assert!(batcher.sources().is_empty());
     // Bytes that do not decode are proven false by themselves.

@@ -12,7 +12,8 @@ pub trait Patience {
     /// after each level of the search, and may have changed, because another batch has found false claims, too.
     fn left(&mut self, source: &SourceId) -> usize;
 
-    /// A claim is false. `index` is its place in the caller's slice.
+    /// A claim is not valid. `index` is its place in the caller's slice. Whether its source is to blame says
+    /// [`Reason::proves_a_lie`].
     fn found(&mut self, index: usize, source: Option<&SourceId>, reason: Reason);
 }
 
