@@ -376,6 +376,52 @@ fn final_tasks_make_room_in_the_order_of_the_chain() {
     assert_eq!(node.footprint().tasks, 2);
 }
 
+/// A third of the performers are silent. Their tasks keep no place that others need, and those with a quorum keep theirs.
+#[test]
+fn tasks_without_a_quorum_make_room_in_the_order_in_which_they_were_named() {
+    let few = NodeSettings { most_tasks: 3, patience: 1_000, ..settings(0, Roles::default()) };
+    let mut node = Node::new(few, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    let id = |number| if number == 1 { ID } else { B256::with_last_byte(number) };
+    let take = |node: &mut Node, number, epoch, now| {
+        let outputs = node.step(NodeEvent::Task { id: id(number), epoch, payload: Bytes::new() }, now);
+        let is_taken = node.screen_task(id(number), epoch, &Bytes::new()).is_ok();
+        assert_eq!(node.task_report(id(number)).is_some(), is_taken);
+        let dropped = |output: &NodeOutput| if let NodeOutput::Dropped { id } = output { Some(*id) } else { None };
+        outputs.iter().find_map(dropped)
+    };
+    let held = |node: &Node| {
+        let is_held = |number: &u8| node.task_report(id(*number)).is_some();
+        (1..=6).filter(is_held).collect::<Vec<u8>>()
+    };
+    [3, 1, 2].into_iter().for_each(|number| assert_eq!(take(&mut node, number, 0, 0), None));
+    (0..4).for_each(|index| drop(node.step(attested(index, candidate(true)), 10)));
+    let of_third = |approved| Task { id: id(3), performer: snapshot().performer(id(3)).into(), ..candidate(approved) };
+    [true, false].into_iter().for_each(|approved| drop(node.step(attested(1, of_third(approved)), 20)));
+    assert_eq!(take(&mut node, 4, 0, 999), None, "they may still find one");
+    assert_eq!((held(&node), node.takes_tasks()), (vec![1, 2, 3], false));
+    assert_eq!(take(&mut node, 4, 1, 1_000), Some(id(3)));
+    assert_eq!((held(&node), node.footprint().conflicts), (vec![1, 2, 4], 1));
+    // What others say of it is of no use, and no fault of theirs.
+    let refused = refusal(&node.step(attested(2, of_third(true)), 1_000));
+    assert!(refused == Some(MessageRefusal::UnknownTask) && !MessageRefusal::UnknownTask.is_fault());
+    assert_eq!(held(&node), [1, 2, 4]);
+
+    assert_eq!(take(&mut node, 5, 1, 1_000), Some(id(2)));
+    assert_eq!(take(&mut node, 6, 0, 100_000), None, "an epoch that has not begun leaves no time for a quorum");
+    node.step(NodeEvent::Epoch(1), 100_000);
+    assert_eq!(take(&mut node, 6, 1, 100_999), None);
+    assert_eq!(take(&mut node, 6, 1, 101_000), Some(id(4)));
+    assert_eq!(held(&node), [1, 5, 6]);
+    // The chain says that there was a quorum, and may take that back.
+    node.step(NodeEvent::Settled { id: id(5), epoch: 1, finality: Finality::Recent }, 101_000);
+    assert_eq!(take(&mut node, 2, 1, 110_000), Some(id(6)));
+    assert_eq!(held(&node), [1, 2, 5]);
+    // Nothing of those that went wakes the node any more.
+    node.step(NodeEvent::Tick, 1 << 39);
+    assert_eq!(node.footprint().tasks, 3);
+}
+
 /// The programs get the payload that came first, so a second one is not taken in silence.
 #[test]
 fn another_payload_of_a_task_is_refused() {

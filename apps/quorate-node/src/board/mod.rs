@@ -99,6 +99,11 @@ impl NodeBoard {
         self.lock().tasks.report(report, now_ms, &self.0.metrics);
     }
 
+    /// A task without a quorum made room for another one. It has lapsed, unless the chain settles it all the same.
+    pub fn task_dropped(&self, id: B256) {
+        self.lock().tasks.dropped(id, &self.0.metrics);
+    }
+
     /// The chain has settled a task, whether this node knows it or not.
     pub fn settled(&self, id: B256, epoch: u64, report: SettledReport, now_ms: u64) {
         let mut state = self.lock();

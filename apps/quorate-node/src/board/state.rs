@@ -155,7 +155,9 @@ impl State {
             let needed = match component {
                 Component::Signer => roles.is_some_and(|roles| roles.perform || roles.attest),
                 Component::Disk => true,
-                Component::Chain | Component::Peers | Component::Programs | Component::Payer => false,
+                Component::Chain | Component::Peers | Component::Programs | Component::Payer | Component::Tasks => {
+                    false
+                }
                 Component::Watch => self.watch.is_some(),
                 Component::Pool => continue,
             };

@@ -152,12 +152,13 @@ impl Tasks {
 
     /// Tasks of epochs that can settle nothing more have lapsed.
     pub(super) fn lapse(&mut self, epoch: u64, metrics: &Metrics) {
-        for record in self.records.values_mut() {
-            if record.settlement.is_none() && !record.lapsed && record.epoch.saturating_add(1) < epoch {
-                record.lapsed = true;
-                metrics.tasks.get_or_create(&[("outcome", "lapsed")]).inc();
-            }
-        }
+        let old = self.records.values_mut().filter(|record| record.epoch.saturating_add(1) < epoch);
+        old.for_each(|record| record.lapse(metrics));
+    }
+
+    /// A task that made room for another one has lapsed.
+    pub(super) fn dropped(&mut self, id: B256, metrics: &Metrics) {
+        self.records.get_mut(&id).into_iter().for_each(|record| record.lapse(metrics));
     }
 
     /// The record of a task, a new one if there is none. The oldest goes when there are too many.
@@ -189,6 +190,14 @@ impl Tasks {
 }
 
 impl Record {
+    /// Counts the task as lapsed, unless it is settled or counted already.
+    fn lapse(&mut self, metrics: &Metrics) {
+        if self.settlement.is_none() && !self.lapsed {
+            self.lapsed = true;
+            metrics.tasks.get_or_create(&[("outcome", "lapsed")]).inc();
+        }
+    }
+
     /// Counts who signed what was settled: the chain's word if there is one, else what this node saw.
     fn tally(&mut self, report: &SettledReport, standings: &mut BTreeMap<Address, Standing>) {
         let Some(round) = self.report.as_ref().and_then(|held| held.round.as_ref()) else { return };

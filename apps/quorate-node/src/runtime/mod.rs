@@ -74,7 +74,7 @@ use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed},
     registry::{RegisteredMember, Registry},
-    roles::{Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Saved, SignerRefusal},
+    roles::{Node, NodeEvent, NodeOutput, NodeSettings, NotTaken, PeerSource, Saved, SignerRefusal},
     schedule::Schedule,
 };
 
@@ -183,8 +183,6 @@ const MOST_CHECKS: usize = 8_192;
 const BOARD_EVERY: Duration = Duration::from_millis(500);
 /// How long the loop waits before it writes to a disk again that refused.
 const DISK_RETRY: Duration = Duration::from_secs(1);
-/// The most tasks of a schedule that a node names again after a restart.
-const MOST_PAST_TASKS: u64 = 256;
 /// Of the settlements of how many newest blocks the receipts are asked for.
 const RECEIPTS_OF: u64 = 64;
 /// The most bans that are shown.
@@ -468,6 +466,12 @@ impl Runtime {
                 self.parts.chain.order(ChainOrder::Report { operator, evidence: Box::new(evidence) });
             }
             NodeOutput::NotTaken { id, reason } => tracing::warn!(%id, "a task is not taken: {reason}"),
+            NodeOutput::Dropped { id } => {
+                tracing::warn!(%id, "a task has found no quorum, and makes room for a further one");
+                // The file follows when it is written next. A task too many in it does no harm.
+                self.kept.forget(|kept| *kept == id);
+                self.parts.board.task_dropped(id);
+            }
             NodeOutput::WakeAt(at) => self.wake = Some(at),
             // Outputs that come with a later version of the library are none of this one's.
         }
@@ -837,7 +841,9 @@ impl Runtime {
         let Some(schedule) = self.parts.schedule.clone() else { return };
         let second = now() / 1_000;
         let newest = schedule.newest(second);
-        for number in newest.saturating_sub(MOST_PAST_TASKS - 1)..=newest {
+        // As many as have a place beside the kept ones. Other nodes have no older ones without a quorum.
+        let kept = self.kept.count(|id| !self.node.is_over(*id));
+        for number in first_of(self.parts.settings.most_tasks.saturating_sub(kept), newest)..=newest {
             self.name_scheduled(&schedule, number).await;
         }
         self.next_task = Some(schedule.next(second));
@@ -848,7 +854,8 @@ impl Runtime {
         let second = now() / 1_000;
         // Those that began while the machine slept, too.
         let from = self.next_task.map_or(schedule.newest(second), |due| schedule.newest(due));
-        for number in from.max(schedule.newest(second).saturating_sub(MOST_PAST_TASKS))..=schedule.newest(second) {
+        let newest = schedule.newest(second);
+        for number in from.max(first_of(self.parts.settings.most_tasks, newest))..=newest {
             self.name_scheduled(&schedule, number).await;
         }
         self.next_task = Some(schedule.next(second));
@@ -910,6 +917,9 @@ impl Runtime {
             self.next_task = Some(due.min(schedule.next(now / 1_000)));
         }
         self.parts.board.turned();
+        let full = NotTaken::Full(self.parts.settings.most_tasks);
+        let problem = (!self.node.takes_tasks()).then(|| format!("{full}, so no further one is taken"));
+        self.parts.board.problem(Component::Tasks, problem);
         self.node.tasks().for_each(|report| tell::task(&self.parts.board, &self.clock, report));
         self.parts.board.conflicts(self.node.conflicts());
         self.bans.retain(|ban| ban.until > own);
@@ -954,6 +964,11 @@ impl Runtime {
             self.parts.chain.order(ChainOrder::BeginEpoch);
         }
     }
+}
+
+/// The number of the first of so many tasks of a schedule, up to the newest one.
+fn first_of(count: usize, newest: u64) -> u64 {
+    newest.saturating_add(1).saturating_sub(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 /// The task that an event is about, if it can bring the task forward.

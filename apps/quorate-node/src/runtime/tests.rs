@@ -52,6 +52,36 @@ async fn a_clock_that_is_set_back_stops_no_timer() {
     assert!(runtime.next_task.unwrap() <= schedule.next(now() / 1_000), "the next one by the right clock");
 }
 
+/// The machine has a place for each task that is named again, and a further one takes that of the oldest without a quorum.
+#[tokio::test]
+async fn a_restart_names_as_many_tasks_as_there_are_places() {
+    for patience in [u64::MAX, 0] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+        runtime.parts.epochs.length = NonZeroU64::MAX;
+        runtime.parts.settings.patience = patience;
+        runtime.node = Node::new(runtime.parts.settings.clone(), 0, Saved::default());
+        runtime.parts.schedule = Some(Schedule::new(NETWORK, NonZeroU64::MIN, String::new()).unwrap());
+        let [oldest, further] = [1, 2].map(B256::with_last_byte);
+        runtime.kept.add(oldest, 0, &Bytes::new()).unwrap();
+        runtime.name_tasks_again().await;
+        assert_eq!(runtime.node.tasks().count(), runtime.parts.settings.most_tasks);
+        assert!(runtime.node.task_report(oldest).is_some());
+
+        let makes_room = patience == 0;
+        runtime.name_task(further, 0, Bytes::new()).await;
+        assert_eq!(runtime.node.task_report(further).is_some(), makes_room);
+        assert_eq!(runtime.node.task_report(oldest).is_none(), makes_room);
+        assert_eq!(runtime.kept.count(|_| true), usize::from(!makes_room), "it is not named again");
+        runtime.refresh();
+        let view = runtime.parts.board.view(now());
+        assert_eq!(view.counts.lapsed, u64::from(makes_room));
+        let full = view.problems.iter().find(|row| row.component == "tasks").map(|row| row.problem.as_str());
+        let expected = "1024 tasks are open, as many as allowed, so no further one is taken";
+        assert_eq!(full, (!makes_room).then_some(expected));
+    }
+}
+
 /// A loop that asks a signer, in a folder.
 fn runtime(folder: &TempDir, signer: SignerClient) -> Runtime {
     let registry = Registry::new(NETWORK);

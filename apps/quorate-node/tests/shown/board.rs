@@ -138,6 +138,21 @@ fn tasks_of_old_epochs_have_lapsed() {
     assert_eq!((task(&board, id(1)).unwrap().epoch, board.view(9_000).counts.open), (EPOCH + 2, 1));
 }
 
+/// A task that made room is counted once, and settles all the same if others settle it.
+#[test]
+fn a_task_that_made_room_has_lapsed() {
+    let board = ready();
+    board.task_seen(id(1), EPOCH, "price", 1_000);
+    [id(1), id(1), id(9)].into_iter().for_each(|id| board.task_dropped(id));
+    board.chain(chain(EPOCH + 2), 2_000);
+    assert_eq!(task(&board, id(1)).unwrap().state, TaskState::Lapsed);
+    let counts = board.view(2_000).counts;
+    assert_eq!((counts.lapsed, counts.open), (1, 0));
+    board.settled(id(1), EPOCH, settlement(true), 3_000);
+    board.task_dropped(id(1));
+    assert_eq!((task(&board, id(1)).unwrap().state, board.view(3_000).counts.lapsed), (TaskState::Settled, 1));
+}
+
 #[test]
 fn a_transaction_is_one_row_from_sent_to_final() {
     let board = with_quorum();

@@ -53,8 +53,12 @@ pub struct NodeSettings {
     /// The longest time between two questions.
     pub ask_most: u64,
     /// The most tasks that the node holds at one time. If it holds as many, a new one takes the place of the one that the chain
-    /// settled for good before all others; without such a one, it is not taken.
+    /// settled for good before all others; without such a one, of the one that was named first of those that are not settled and have
+    /// found no quorum within `patience`; without such a one, it is not taken.
     pub most_tasks: usize,
+    /// How long a task without a quorum keeps its place when further ones need it, from when it was named or its epoch began: longer
+    /// than performers and attesters take.
+    pub patience: u64,
     /// How many epochs evidence is kept after its epoch can settle nothing more: the contract's `slashingWindow`, rounded
     /// up.
     pub evidence_epochs: u64,
@@ -85,6 +89,7 @@ impl Default for NodeSettings {
             ask_first: 2_000,
             ask_most: 30_000,
             most_tasks: 1024,
+            patience: 180_000,
             evidence_epochs: 2,
             group: GROUP,
             gather: 400,
@@ -111,6 +116,8 @@ pub struct Node {
     /// The snapshots that the chain has, by epoch, each with its groups.
     pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
     pub(super) tasks: BTreeMap<B256, OpenTask>,
+    /// How many tasks were taken.
+    pub(super) taken: u64,
     /// The ids that the chain has settled.
     pub(super) settled: BTreeMap<B256, SettledTask>,
     /// How many settlements were told.
@@ -145,6 +152,10 @@ pub(super) enum Due {
 #[derive(Clone, Debug)]
 pub(super) struct OpenTask {
     pub(super) payload: Bytes,
+    /// Its place in the order in which tasks were taken. Nodes with one source of tasks take them in one order.
+    pub(super) number: u64,
+    /// Since when it can find a quorum: when it was named for an epoch last, or when that one began.
+    pub(super) since: u64,
     /// The epochs for which it was named.
     pub(super) epochs: BTreeSet<u64>,
     /// One for each epoch and snapshot. Those of snapshots that were replaced stay, because a chain can return to them.
@@ -328,6 +339,7 @@ impl Node {
             epoch,
             snapshots: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            taken: 0,
             settled: BTreeMap::new(),
             settlements: 0,
             conflicts,
@@ -481,7 +493,7 @@ impl Node {
         }
         match self.tasks.get(&id) {
             Some(task) if task.payload != *payload => Err(NotTaken::OtherPayload),
-            None if self.is_full() && !self.is_final(id) && self.first_final().is_none() => Err(NotTaken::Full(most)),
+            None if !self.takes_tasks() && !self.is_final(id) => Err(NotTaken::Full(most)),
             Some(_) | None => Ok(()),
         }
     }
@@ -489,6 +501,11 @@ impl Node {
     /// Whether a task is over: the chain has settled it for good, and it is not held any more.
     pub fn is_over(&self, id: B256) -> bool {
         self.is_final(id) && !self.tasks.contains_key(&id)
+    }
+
+    /// Whether a further task has a place, or another one makes room for it. Cost: a look at each task, if there are as many as allowed.
+    pub fn takes_tasks(&self) -> bool {
+        !self.is_full() || self.first_to_go().is_some()
     }
 
     /// Whether a further task has no place of its own.
@@ -501,11 +518,21 @@ impl Node {
         self.settled.get(&id).is_some_and(|settled| settled.finality == Finality::Final)
     }
 
-    /// The task that makes room for another one: of those that are settled for good, the first in the order of the chain. So all
-    /// nodes that hold the same tasks drop the same one. Cost: a look at each task.
-    pub(super) fn first_final(&self) -> Option<B256> {
+    /// The task that makes room for another one: of those that are settled for good, the first in the order of the chain; else of those
+    /// that had time for a quorum and have none, the one that was named first. So all nodes that hold the same tasks drop the same one.
+    /// A settlement that a reorganisation can undo keeps its task. Cost: a look at each task.
+    pub(super) fn first_to_go(&self) -> Option<B256> {
         let finals = self.tasks.keys().copied().filter(|id| self.is_final(*id));
-        finals.min_by_key(|id| self.settled.get(id).map(|settled| settled.number))
+        let first_final = finals.min_by_key(|id| self.settled.get(id).map(|settled| settled.number));
+        first_final.or_else(|| {
+            let vain = self.tasks.iter().filter(|(id, task)| {
+                let has_begun = task.epochs.first().is_some_and(|epoch| *epoch <= self.epoch);
+                let has_quorum = task.rounds.values().any(|round| round.ready.is_some());
+                let had_time = has_begun && self.now - task.since >= self.settings.patience;
+                had_time && !has_quorum && !self.settled.contains_key(*id)
+            });
+            vain.min_by_key(|(_, task)| task.number).map(|(id, _)| *id)
+        })
     }
 
     /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
