@@ -155,6 +155,26 @@ fn a_result_that_is_too_long_counts_as_a_failure() {
     assert!(has(&node.step(NodeEvent::Tick, 2_000), |output| matches!(output, NodeOutput::Execute { .. })));
 }
 
+/// A program that always fails is not started every second for two epochs.
+#[test]
+fn a_program_that_fails_is_started_ever_more_rarely() {
+    let runs = |output: &NodeOutput| matches!(output, NodeOutput::Execute { .. } | NodeOutput::Validate { .. });
+    let failed = [NodeEvent::ExecuteFailed { id: ID }, NodeEvent::ValidateFailed { candidate: candidate(true) }];
+    for (operator, failed) in [performer(), attester()].into_iter().zip(failed) {
+        let mut node = with_task(operator, EVERYTHING);
+        if operator == attester() {
+            node.step(received(Signed::Result(result(b"result"))), 0);
+        }
+        let mut now = 0;
+        for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000] {
+            node.step(failed.clone(), now);
+            assert!(!has(&node.step(NodeEvent::Tick, now + wait - 1), runs), "{wait}");
+            now += wait;
+            assert!(has(&node.step(NodeEvent::Tick, now), runs), "{wait}");
+        }
+    }
+}
+
 #[test]
 fn an_attester_validates_signs_and_publishes_each_verdict() {
     for approved in [true, false] {
@@ -293,6 +313,34 @@ fn one_submission_at_a_time_and_again_after_failure_or_timeout() {
     assert!(settlements(&node.step(NodeEvent::SettleFailed { id: ID }, 61_000)).is_empty());
     assert!(settlements(&node.step(NodeEvent::Tick, 61_999)).is_empty());
     assert_eq!(settlements(&node.step(NodeEvent::Tick, 62_000)).len(), 1);
+}
+
+/// A contract that is paused refuses everything. Each refusal is followed by a longer wait, and writes no file; a new epoch and a
+/// reorganisation begin anew.
+#[test]
+fn what_is_refused_again_and_again_is_submitted_ever_more_rarely() {
+    let (mut node, _) = aggregator(0);
+    let outputs: Vec<_> = (0..5).flat_map(|index| node.step(attested(index, candidate(true)), 0)).collect();
+    assert_eq!(settlements(&outputs).len(), 1);
+    let mut now = 0;
+    let mut refuse = |node: &mut Node, waits: &[u64]| {
+        for wait in waits {
+            let outputs = node.step(NodeEvent::SettleFailed { id: ID }, now);
+            assert!(!has(&outputs, |output| matches!(output, NodeOutput::Save | NodeOutput::Settle(_))), "{outputs:?}");
+            assert!(settlements(&node.step(NodeEvent::Tick, now + wait - 1)).is_empty(), "{wait}");
+            now += wait;
+            assert_eq!(settlements(&node.step(NodeEvent::Tick, now)).len(), 1, "{wait}");
+        }
+        node.step(NodeEvent::SettleFailed { id: ID }, now);
+        now
+    };
+    let first = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000];
+    let now = refuse(&mut node, &first);
+    assert_eq!(settlements(&node.step(NodeEvent::Epoch(1), now)).len(), 1);
+    let now = refuse(&mut node, &first[..5]);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, now);
+    assert_eq!(settlements(&node.step(NodeEvent::Unsettled { id: ID }, now)).len(), 1);
+    refuse(&mut node, &first[..2]);
 }
 
 /// A reorganisation undoes the settlement of another node: turns begin anew.
@@ -706,17 +754,56 @@ fn a_conflict_is_reported_after_a_restart_when_its_epoch_is_closed() {
     assert!(!reports(&again.step(NodeEvent::Tick, 10_099)) && reports(&again.step(NodeEvent::Tick, 10_100)));
 }
 
+/// Evidence that an operator has signed two verdicts on a task with this number.
+fn evidence(liar: u32, number: u64) -> Signed {
+    let id = B256::left_padding_from(&number.to_be_bytes());
+    let half = |approved| attestation(liar, Task { id, approved, ..candidate(true) });
+    Signed::Evidence(ConflictEvidence::new(half(true), half(false)).unwrap())
+}
+
+/// Each report takes a share of what is left, so an operator that signs many conflicts cannot have a reporter pay for all of them.
+#[test]
+fn a_node_pays_for_few_reports_of_one_operator_in_an_epoch() {
+    let reported = |outputs: &[NodeOutput]| {
+        let of = |output: &NodeOutput| match output {
+            NodeOutput::ReportConflict { operator, evidence } => Some((*operator, evidence.id())),
+            _ => None,
+        };
+        outputs.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let mut node = node(0, Roles { aggregate: true, ..Roles::default() });
+    let mut outputs = Vec::new();
+    for number in 0..20 {
+        outputs.extend(node.step(received(evidence(1, number)), 0));
+    }
+    outputs.extend(node.step(received(evidence(2, 30)), 0));
+    // All turns have come, and no report was waited for long enough.
+    outputs.extend(node.step(NodeEvent::Tick, 50_000));
+    let first = reported(&outputs);
+    let of = |liar| move |(operator, _): &&(Address, B256)| *operator == owner(liar);
+    assert_eq!((first.iter().filter(of(1)).count(), first.iter().filter(of(2)).count()), (8, 1), "{first:?}");
+
+    // A refused one is reported again, after longer and longer times, in its own place.
+    let (operator, id) = first[0];
+    let mut now = 50_000;
+    for wait in [1_000, 2_000, 4_000] {
+        let outputs = node.step(NodeEvent::ReportFailed { operator, id }, now);
+        assert!(!has(&outputs, |output| matches!(output, NodeOutput::Save)), "{outputs:?}");
+        assert!(reported(&node.step(NodeEvent::Tick, now + wait - 1)).is_empty(), "{wait}");
+        now += wait;
+        assert_eq!(reported(&node.step(NodeEvent::Tick, now)), [(operator, id)]);
+    }
+    let second = reported(&node.step(NodeEvent::Epoch(1), now));
+    assert_eq!(second.len(), 8);
+    assert!(second.iter().all(|report| report.0 == owner(1) && !first.contains(report)), "{second:?}");
+}
+
 /// A node that was away learns of a conflict when the task is closed. But an operator can sign as many ids as it likes, and not all
 /// that is of no task is kept.
 #[test]
 fn evidence_without_its_task_is_taken_as_far_as_there_is_room() {
     let mut node = Node::new(settings(0, Roles::default()), 2, Saved::default());
     node.step(NodeEvent::Snapshot(snapshot()), 0);
-    let evidence = |liar: u32, number: u64| {
-        let id = B256::left_padding_from(&number.to_be_bytes());
-        let half = |approved| attestation(liar, Task { id, approved, ..candidate(true) });
-        Signed::Evidence(ConflictEvidence::new(half(true), half(false)).unwrap())
-    };
     for number in 0..64 {
         let outputs = node.step(received(evidence(1, number)), 0);
         assert!(matches!(outputs[..2], [NodeOutput::Save, NodeOutput::Accepted { .. }]), "{outputs:?}");

@@ -745,6 +745,7 @@ impl World {
             turn: 6_000,
             submission_timeout: SUBMISSION_TIMEOUT,
             retry: 500,
+            retry_most: 4_000,
             ask_first: 1_000,
             ask_most: 8_000,
             most_tasks: 64,

@@ -45,8 +45,11 @@ pub struct NodeSettings {
     pub turn: u64,
     /// How long the node waits for its own transaction before it submits again.
     pub submission_timeout: u64,
-    /// After what time a program that failed, a signer that is silent or a refused transaction is tried again.
+    /// After what time a program that failed, a signer that is silent or a refused transaction is tried again. For programs and
+    /// transactions the time doubles with each failure, until a new epoch begins.
     pub retry: u64,
+    /// The longest time between two of these tries.
+    pub retry_most: u64,
     /// After what time a node first asks a peer for what it missed of a task. The time doubles with each question, and each is
     /// asked at a multiple of this one.
     pub ask_first: u64,
@@ -86,6 +89,7 @@ impl Default for NodeSettings {
             turn: 36_000,
             submission_timeout: 180_000,
             retry: 2_000,
+            retry_most: 300_000,
             ask_first: 2_000,
             ask_most: 30_000,
             most_tasks: 1024,
@@ -126,6 +130,8 @@ pub struct Node {
     pub(super) conflicts: BTreeMap<(B256, Address), Conflict>,
     /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
     pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
+    /// The conflicts that this node reported in this epoch, without those of which it knows that they were refused.
+    pub(super) reported: BTreeSet<(Address, B256)>,
     /// This node's place among the aggregators, of tasks for which it was computed.
     pub(super) places: BTreeMap<(SnapshotId, B256), u64>,
     /// When something is due.
@@ -161,8 +167,10 @@ pub(super) struct OpenTask {
     /// One for each epoch and snapshot. Those of snapshots that were replaced stay, because a chain can return to them.
     pub(super) rounds: BTreeMap<(u64, SnapshotId), Round>,
     pub(super) execution: Execution,
-    /// A submission that failed is not repeated before this time.
-    pub(super) submit_after: u64,
+    /// When the user's program executes it again, after failures.
+    pub(super) execute: Retry,
+    /// When a submission is repeated, after refusals.
+    pub(super) submit: Retry,
     pub(super) ask_at: u64,
     pub(super) ask_interval: u64,
     /// How often a peer was asked.
@@ -184,9 +192,26 @@ pub(super) struct SettledTask {
 /// Whether the user's program executes the task.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Execution {
-    /// Not now, and not before this time.
-    Idle(u64),
+    /// Not now, and not before [`OpenTask::execute`] says.
+    Idle,
     Running,
+}
+
+/// When something that fails is tried again: after twice as long a time with each failure.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Retry {
+    /// Not before this time.
+    pub(super) at: u64,
+    /// How long it waits after the next failure, once there was one.
+    wait: u64,
+}
+
+impl Retry {
+    /// Notes a failure.
+    pub(super) fn failed(&mut self, settings: &NodeSettings, now: u64) {
+        let wait = self.wait.max(settings.retry);
+        (self.at, self.wait) = (now + wait, wait.saturating_mul(2).min(settings.retry_most));
+    }
 }
 
 /// A task in one epoch under one snapshot: one performer, and one attestation of each signer.
@@ -219,6 +244,8 @@ pub(super) struct Round {
     /// Whether it was published to everybody, because there was no quorum.
     pub(super) appealed: bool,
     pub(super) duty: Duty,
+    /// When the user's program judges the result again, after failures.
+    pub(super) judge: Retry,
     pub(super) ready: Option<Ready>,
 }
 
@@ -286,8 +313,8 @@ pub(super) struct Conflict {
     pub(super) begins: u64,
     /// How many turns pass before that of this node, once it was computed.
     pub(super) place: Option<u64>,
-    /// A report that failed is not repeated before this time.
-    pub(super) report_after: u64,
+    /// When a report is repeated, after refusals.
+    pub(super) report: Retry,
     pub(super) wake: Option<u64>,
 }
 
@@ -344,6 +371,7 @@ impl Node {
             settlements: 0,
             conflicts,
             slashed: BTreeMap::new(),
+            reported: BTreeSet::new(),
             places: BTreeMap::new(),
             wakes: BTreeSet::new(),
             woken_at: None,
@@ -590,7 +618,7 @@ impl Node {
 impl Conflict {
     /// A conflict that nobody has reported.
     pub(super) fn new(evidence: ConflictEvidence, begins: u64) -> Self {
-        Self { evidence, begins, place: None, report_after: 0, wake: None }
+        Self { evidence, begins, place: None, report: Retry::default(), wake: None }
     }
 }
 
@@ -626,6 +654,7 @@ impl Round {
             spoke_at: None,
             appealed: false,
             duty: Duty::Idle(0),
+            judge: Retry::default(),
             ready: None,
         };
         round.places = round.own.map_or_else(Vec::new, |own| round.groups.summers(&round.snapshot, id, own));

@@ -9,7 +9,7 @@ use quorate_evm::{
 
 use super::{
     event::{NodeEvent, NodeOutput},
-    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, SettledTask, earlier},
+    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Retry, Round, SettledTask, earlier},
 };
 use crate::groups::Groups;
 
@@ -59,9 +59,9 @@ impl Node {
             NodeEvent::AnswerWasFull => self.ask_on(&mut out),
             NodeEvent::Executed { id, bytes } => self.executed(id, bytes, &mut out),
             NodeEvent::ExecuteFailed { id } => {
-                let later = self.now + self.settings.retry;
                 if let Some(task) = self.tasks.get_mut(&id) {
-                    task.execution = Execution::Idle(later);
+                    task.execution = Execution::Idle;
+                    task.execute.failed(&self.settings, self.now);
                 }
                 self.look_at(id, &mut out);
             }
@@ -118,8 +118,9 @@ impl Node {
                 since: self.now,
                 epochs: BTreeSet::new(),
                 rounds: Default::default(),
-                execution: Execution::Idle(0),
-                submit_after: 0,
+                execution: Execution::Idle,
+                execute: Retry::default(),
+                submit: Retry::default(),
                 ask_at: first_question,
                 ask_interval: self.settings.ask_first,
                 asked: 0,
@@ -155,6 +156,7 @@ impl Node {
         let open = epoch.saturating_sub(1);
         let kept = open.saturating_sub(self.settings.evidence_epochs);
         self.tasks.retain(|id, task| {
+            (task.execute, task.submit) = (Retry::default(), Retry::default());
             if task.epochs.contains(&epoch) {
                 task.since = self.now;
             }
@@ -170,7 +172,9 @@ impl Node {
         self.settled.retain(|_, settled| settled.epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
         self.slashed.retain(|_, epoch| *epoch >= kept);
+        self.reported.clear();
         self.conflicts.retain(|(id, operator), conflict| {
+            conflict.report = Retry::default();
             let evidence = &conflict.evidence;
             let keep = evidence.first().candidate().epoch.min(evidence.second().candidate().epoch) >= kept;
             if let (false, Some(at)) = (keep, conflict.wake) {
