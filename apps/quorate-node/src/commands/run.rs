@@ -245,8 +245,12 @@ fn board(options: &Options) -> NodeBoard {
     NodeBoard::new(Expectations { peers, ..Expectations::default() })
 }
 
-/// The operator's signer, once it answers.
-async fn wait_for_signer(options: &Options, terms: &ContractTerms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+/// The operator's signer, once it answers. Until then it is a problem on the board.
+async fn wait_for_signer(
+    options: &Options,
+    terms: &ContractTerms,
+    board: &NodeBoard,
+) -> Result<(Arc<SignerClient>, StatusAnswer)> {
     let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
     let client = Arc::new(SignerClient::new(socket));
     loop {
@@ -255,7 +259,10 @@ async fn wait_for_signer(options: &Options, terms: &ContractTerms) -> Result<(Ar
                 check_signer(&status, terms)?;
                 return Ok((client, status));
             }
-            Err(error) => tracing::warn!("{error}; asking again"),
+            Err(error) => {
+                tracing::warn!("{error}; asking again");
+                board.problem(Component::Signer, Some(error.to_string()));
+            }
         }
         sleep(SIGNER_RETRY).await;
     }
@@ -350,7 +357,13 @@ async fn prepare(
     let (rpc, contract) = (rpc(options)?, contract(options)?);
     let terms = terms(&rpc, contract).await?;
     let network = Contract { chain_id: terms.chain_id, address: contract };
-    let (client, signer) = wait_for_signer(options, &terms).await?;
+    let (orders, taken) = mpsc::channel(MOST_ORDERS);
+    let serving = match http {
+        None => None,
+        Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
+    };
+    let (client, signer) = wait_for_signer(options, &terms, &board).await?;
+    board.problem(Component::Signer, None);
     let operator = signer.operator;
 
     let confirmations = options.confirmations.unwrap_or(Confirmations::Finalized);
@@ -372,13 +385,6 @@ async fn prepare(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: runtime::now(),
     });
-    board.problem(Component::Signer, None);
-
-    let (orders, taken) = mpsc::channel(MOST_ORDERS);
-    let serving = match http {
-        None => None,
-        Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
-    };
 
     // Attestations of one task come within a fraction of a second, so a little patience makes a batch of them.
     let batcher = BatcherSettings { linger: LINGER, ..BatcherSettings::default() };
