@@ -363,7 +363,7 @@ async fn prepare(
         Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
     };
     let (client, signer) = wait_for_signer(options, &terms, &board).await?;
-    board.problem(Component::Signer, None);
+    board.problem(Component::Signer, signer.obstacle().filter(|_| roles.signs()));
     let operator = signer.operator;
 
     let confirmations = options.confirmations.unwrap_or(Confirmations::Finalized);

@@ -31,6 +31,13 @@ pub struct Roles {
     pub aggregate: bool,
 }
 
+impl Roles {
+    /// Whether the node needs its operator's signatures.
+    pub fn signs(&self) -> bool {
+        self.perform || self.attest
+    }
+}
+
 /// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
 /// zero means 1.
 #[derive(Clone, Debug)]
