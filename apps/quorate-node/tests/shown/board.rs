@@ -252,6 +252,30 @@ fn nothing_grows_without_bound() {
     assert!(json.len() < 1_000_000, "{} bytes", json.len());
 }
 
+/// Two epochs of a day have more tasks than the board remembers. What settled goes first, and nothing that lapses is overlooked.
+#[test]
+fn tasks_that_lapse_are_counted_however_many_there_are() {
+    let board = ready();
+    let most = MAX_TASKS as u64;
+    board.task_seen(id(0), EPOCH, "silent", 0);
+    for number in 1..=2 * most {
+        board.task_seen(id(number), EPOCH, "price", number);
+        board.settled(id(number), EPOCH, settlement(true), number);
+        board.finalised(id(number), number);
+    }
+    let counts = || board.view(1).counts;
+    assert_eq!((counts().open, counts().lapsed, counts().approved), (1, 0, 2 * most));
+    board.chain(chain(EPOCH + 2), 1_000_000);
+    assert_eq!((counts().open, counts().lapsed), (0, 1));
+    // If all are open, the oldest go, and count.
+    for number in 3 * most..4 * most + 5 {
+        board.task_seen(id(number), EPOCH + 2, "price", number);
+    }
+    assert_eq!((counts().open, counts().lapsed), (most, 6));
+    board.chain(chain(EPOCH + 4), 1_000_000);
+    assert_eq!((counts().open, counts().lapsed), (0, most + 6));
+}
+
 #[test]
 fn what_a_transport_refused_is_in_the_status() {
     let board = ready();
