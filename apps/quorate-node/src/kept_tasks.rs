@@ -45,6 +45,11 @@ impl KeptTasks {
         self.0.retain(|id, _| !is_over(id));
     }
 
+    /// How many of them are so.
+    pub fn count(&self, is_so: impl Fn(&B256) -> bool) -> usize {
+        self.0.keys().filter(|id| is_so(id)).count()
+    }
+
     /// Forgets epochs before this one, and tasks that were named for no other. Whether there were any.
     pub fn forget_before(&mut self, epoch: u64) -> bool {
         let mut is_changed = false;

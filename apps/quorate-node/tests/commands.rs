@@ -72,6 +72,37 @@ fn what_run_refuses_before_it_asks_anybody() {
     assert!(found == 2 && said.contains("unknown field `atest`") && said.contains("line 1"), "{said}");
 }
 
+/// A flag beside a file, or two lines of a file: nothing that is named has no effect.
+#[test]
+fn options_that_contradict_the_file_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (data, file) = (at("node"), at("node.toml"));
+    let (here, there) = (["--aggregator-listen", "127.0.0.1:0"], ["--aggregator", "http://127.0.0.1:9"]);
+    let libp2p = "is about peers of libp2p";
+    for (text, flags, expected) in [
+        ("bootstrap = \"/dns4/node.example\"", &here[..], ["--bootstrap", libp2p]),
+        ("listen = \"/ip4/127.0.0.1/tcp/0\"", &there, ["--listen", libp2p]),
+        ("external = \"/ip4/127.0.0.1/tcp/0\"", &there, ["--external", libp2p]),
+        ("private-network = true", &here, ["--private-network", libp2p]),
+        ("aggregator = \"http://127.0.0.1:9\"", &["--bootstrap", "x"], ["--bootstrap", libp2p]),
+        ("aggregator = \"http://127.0.0.1:9\"", &here, ["--aggregator-listen makes", "--aggregator names another"]),
+        ("aggregator = \"http://127.0.0.1:9\"\nlisten = \"x\"", &[], ["--listen", libp2p]),
+        ("trusted-proxy = \"127.0.0.1\"", &[], ["--trusted-proxy", "--aggregator-listen, which is missing"]),
+        ("task-payload = \"{time}\"", &[], ["--task-payload", "--task-every, which is missing"]),
+    ] {
+        fs::write(&file, format!("attest = true\nvalidate = \"true\"\n{text}\n")).unwrap();
+        let mut run = command("quorate-node");
+        run.args(["run", "--data", &data, "--config", &file]).args(flags);
+        run.ran().exits(2).says(expected[0]).says(expected[1]);
+    }
+    fs::write(&file, "attest = true\nvalidate = \"true\"\ntask-payload = \"{time}\"\ntrusted-proxy = \"10.0.0.0/8\"\n")
+        .unwrap();
+    let mut run = command("quorate-node");
+    run.args(["run", "--data", &data, "--config", &file, "--task-every", "12"]).args(here);
+    run.ran().exits(2).says("--rpc is missing");
+}
+
 /// A mistyped address would get tokens, stake or a role: as a flag, in a variable and in a field of a file.
 #[test]
 fn addresses_with_a_wrong_digit_are_refused() {

@@ -9,6 +9,7 @@ use std::{
     fs::{self, File},
     io,
     mem::ManuallyDrop,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -65,6 +66,11 @@ pub(crate) enum StoreError {
     Permission { path: PathBuf, user: u32, source: io::Error },
     #[error("{}: there is a record already, and it is left as it is; name another folder", .0.display())]
     Exists(PathBuf),
+    #[error(
+        "{}: this is a link, or the file has another name as well, under which a second signer could use it; name the folder in \
+         which the record itself is, and remove its other names", .0.display()
+    )]
+    Linked(PathBuf),
     #[error("{}: found mode {mode:04o}, expected 0700; run `chmod 700` on it", path.display())]
     Mode { path: PathBuf, mode: u32 },
     #[error(
@@ -166,9 +172,12 @@ impl Store {
 
     fn open_within(folder: &Path, patience: Duration) -> Result<Self, StoreError> {
         let path = folder.join(RECORD);
-        // A link is looked at itself: if what it leads to is away, the record is not missing, and must not be made anew.
-        fs::symlink_metadata(&path).map_err(|error| absent(folder, &path, error))?;
-        fs::metadata(&path).map_err(|error| system(&path, error))?;
+        // A record that is written anew takes the place of the link or of one of the names. The old one, behind the other name, would
+        // lack what is signed from then on. Also where a link leads nowhere the record is not missing, and must not be made anew.
+        let found = fs::symlink_metadata(&path).map_err(|error| absent(folder, &path, error))?;
+        if found.is_symlink() || found.nlink() > 1 {
+            return Err(StoreError::Linked(path));
+        }
         let lock = lock(folder, patience)?;
         // The name of a file that was written anew may not be on disk yet.
         flush_folder_of(&path).map_err(|error| system(folder, error))?;
@@ -559,7 +568,10 @@ fn raise_floor(transaction: &WriteTransaction, floor: u64) -> Result<u64, redb::
 
 #[cfg(test)]
 mod tests {
-    use std::{num::NonZeroU64, os::unix::fs::PermissionsExt as _};
+    use std::{
+        num::NonZeroU64,
+        os::unix::fs::{PermissionsExt as _, symlink},
+    };
 
     use quorate_evm::{
         KeyGroup,
@@ -625,15 +637,34 @@ mod tests {
 
     #[test]
     fn a_record_whose_disk_is_away_is_not_a_missing_one() {
-        use std::os::unix::fs::symlink;
-
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("chmod");
         symlink("/no/such/disk/record.redb", folder.path().join(RECORD)).expect("a link");
-        assert!(matches!(Store::open(folder.path()), Err(StoreError::File { .. })));
+        assert!(matches!(Store::open(folder.path()), Err(StoreError::Linked(_))));
         fs::write(folder.path().join("file"), "").expect("writes");
         let beneath = Store::open(&folder.path().join("file/data"));
         assert!(matches!(beneath, Err(StoreError::File { .. })), "{beneath:?}");
+    }
+
+    /// Two folders, each with its own lock, that lead to one record: after the first kill there would be two.
+    #[test]
+    fn a_record_with_two_names_is_not_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [data, other] = ["data", "other"].map(|name| folder.path().join(name));
+        drop(new_store(&data));
+        make_private_folder(&other).expect("a folder");
+        symlink(data.join(RECORD), other.join(RECORD)).expect("a link");
+        let error = Store::open(&other).expect_err("a link");
+        assert!(matches!(&error, StoreError::Linked(path) if *path == other.join(RECORD)), "{error:?}");
+        drop(Store::open(&data).expect("the record itself"));
+        fs::remove_file(other.join(RECORD)).expect("removes");
+        fs::hard_link(data.join(RECORD), other.join(RECORD)).expect("a second name");
+        for folder in [&data, &other] {
+            let error = Store::open(folder).expect_err("two names");
+            assert!(matches!(&error, StoreError::Linked(_)), "{error:?}");
+        }
+        fs::remove_file(other.join(RECORD)).expect("removes");
+        drop(Store::open(&data).expect("one name"));
     }
 
     /// Whoever can write the folder can put a link in place of the lock. Nothing is made where it points.
@@ -642,7 +673,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (data, elsewhere) = (folder.path().join("data"), folder.path().join("elsewhere"));
         make_private_folder(&data).expect("a folder");
-        std::os::unix::fs::symlink(&elsewhere, data.join(LOCK)).expect("a link");
+        symlink(&elsewhere, data.join(LOCK)).expect("a link");
         let error = lock(&data, Duration::ZERO).expect_err("a link");
         assert!(matches!(&error, StoreError::File { .. }), "{error:?}");
         assert!(!elsewhere.exists());

@@ -155,6 +155,26 @@ fn a_result_that_is_too_long_counts_as_a_failure() {
     assert!(has(&node.step(NodeEvent::Tick, 2_000), |output| matches!(output, NodeOutput::Execute { .. })));
 }
 
+/// A program that always fails is not started every second for two epochs.
+#[test]
+fn a_program_that_fails_is_started_ever_more_rarely() {
+    let runs = |output: &NodeOutput| matches!(output, NodeOutput::Execute { .. } | NodeOutput::Validate { .. });
+    let failed = [NodeEvent::ExecuteFailed { id: ID }, NodeEvent::ValidateFailed { candidate: candidate(true) }];
+    for (operator, failed) in [performer(), attester()].into_iter().zip(failed) {
+        let mut node = with_task(operator, EVERYTHING);
+        if operator == attester() {
+            node.step(received(Signed::Result(result(b"result"))), 0);
+        }
+        let mut now = 0;
+        for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000] {
+            node.step(failed.clone(), now);
+            assert!(!has(&node.step(NodeEvent::Tick, now + wait - 1), runs), "{wait}");
+            now += wait;
+            assert!(has(&node.step(NodeEvent::Tick, now), runs), "{wait}");
+        }
+    }
+}
+
 #[test]
 fn an_attester_validates_signs_and_publishes_each_verdict() {
     for approved in [true, false] {
@@ -295,6 +315,34 @@ fn one_submission_at_a_time_and_again_after_failure_or_timeout() {
     assert_eq!(settlements(&node.step(NodeEvent::Tick, 62_000)).len(), 1);
 }
 
+/// A contract that is paused refuses everything. Each refusal is followed by a longer wait, and writes no file; a new epoch and a
+/// reorganisation begin anew.
+#[test]
+fn what_is_refused_again_and_again_is_submitted_ever_more_rarely() {
+    let (mut node, _) = aggregator(0);
+    let outputs: Vec<_> = (0..5).flat_map(|index| node.step(attested(index, candidate(true)), 0)).collect();
+    assert_eq!(settlements(&outputs).len(), 1);
+    let mut now = 0;
+    let mut refuse = |node: &mut Node, waits: &[u64]| {
+        for wait in waits {
+            let outputs = node.step(NodeEvent::SettleFailed { id: ID }, now);
+            assert!(!has(&outputs, |output| matches!(output, NodeOutput::Save | NodeOutput::Settle(_))), "{outputs:?}");
+            assert!(settlements(&node.step(NodeEvent::Tick, now + wait - 1)).is_empty(), "{wait}");
+            now += wait;
+            assert_eq!(settlements(&node.step(NodeEvent::Tick, now)).len(), 1, "{wait}");
+        }
+        node.step(NodeEvent::SettleFailed { id: ID }, now);
+        now
+    };
+    let first = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000];
+    let now = refuse(&mut node, &first);
+    assert_eq!(settlements(&node.step(NodeEvent::Epoch(1), now)).len(), 1);
+    let now = refuse(&mut node, &first[..5]);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, now);
+    assert_eq!(settlements(&node.step(NodeEvent::Unsettled { id: ID }, now)).len(), 1);
+    refuse(&mut node, &first[..2]);
+}
+
 /// A reorganisation undoes the settlement of another node: turns begin anew.
 #[test]
 fn an_undone_settlement_is_submitted_again() {
@@ -374,6 +422,52 @@ fn final_tasks_make_room_in_the_order_of_the_chain() {
     // Nothing of it wakes the node any more.
     node.step(NodeEvent::Tick, 1 << 50);
     assert_eq!(node.footprint().tasks, 2);
+}
+
+/// A third of the performers are silent. Their tasks keep no place that others need, and those with a quorum keep theirs.
+#[test]
+fn tasks_without_a_quorum_make_room_in_the_order_in_which_they_were_named() {
+    let few = NodeSettings { most_tasks: 3, patience: 1_000, ..settings(0, Roles::default()) };
+    let mut node = Node::new(few, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    let id = |number| if number == 1 { ID } else { B256::with_last_byte(number) };
+    let take = |node: &mut Node, number, epoch, now| {
+        let outputs = node.step(NodeEvent::Task { id: id(number), epoch, payload: Bytes::new() }, now);
+        let is_taken = node.screen_task(id(number), epoch, &Bytes::new()).is_ok();
+        assert_eq!(node.task_report(id(number)).is_some(), is_taken);
+        let dropped = |output: &NodeOutput| if let NodeOutput::Dropped { id } = output { Some(*id) } else { None };
+        outputs.iter().find_map(dropped)
+    };
+    let held = |node: &Node| {
+        let is_held = |number: &u8| node.task_report(id(*number)).is_some();
+        (1..=6).filter(is_held).collect::<Vec<u8>>()
+    };
+    [3, 1, 2].into_iter().for_each(|number| assert_eq!(take(&mut node, number, 0, 0), None));
+    (0..4).for_each(|index| drop(node.step(attested(index, candidate(true)), 10)));
+    let of_third = |approved| Task { id: id(3), performer: snapshot().performer(id(3)).into(), ..candidate(approved) };
+    [true, false].into_iter().for_each(|approved| drop(node.step(attested(1, of_third(approved)), 20)));
+    assert_eq!(take(&mut node, 4, 0, 999), None, "they may still find one");
+    assert_eq!((held(&node), node.takes_tasks()), (vec![1, 2, 3], false));
+    assert_eq!(take(&mut node, 4, 1, 1_000), Some(id(3)));
+    assert_eq!((held(&node), node.footprint().conflicts), (vec![1, 2, 4], 1));
+    // What others say of it is of no use, and no fault of theirs.
+    let refused = refusal(&node.step(attested(2, of_third(true)), 1_000));
+    assert!(refused == Some(MessageRefusal::UnknownTask) && !MessageRefusal::UnknownTask.is_fault());
+    assert_eq!(held(&node), [1, 2, 4]);
+
+    assert_eq!(take(&mut node, 5, 1, 1_000), Some(id(2)));
+    assert_eq!(take(&mut node, 6, 0, 100_000), None, "an epoch that has not begun leaves no time for a quorum");
+    node.step(NodeEvent::Epoch(1), 100_000);
+    assert_eq!(take(&mut node, 6, 1, 100_999), None);
+    assert_eq!(take(&mut node, 6, 1, 101_000), Some(id(4)));
+    assert_eq!(held(&node), [1, 5, 6]);
+    // The chain says that there was a quorum, and may take that back.
+    node.step(NodeEvent::Settled { id: id(5), epoch: 1, finality: Finality::Recent }, 101_000);
+    assert_eq!(take(&mut node, 2, 1, 110_000), Some(id(6)));
+    assert_eq!(held(&node), [1, 2, 5]);
+    // Nothing of those that went wakes the node any more.
+    node.step(NodeEvent::Tick, 1 << 39);
+    assert_eq!(node.footprint().tasks, 3);
 }
 
 /// The programs get the payload that came first, so a second one is not taken in silence.
@@ -660,17 +754,56 @@ fn a_conflict_is_reported_after_a_restart_when_its_epoch_is_closed() {
     assert!(!reports(&again.step(NodeEvent::Tick, 10_099)) && reports(&again.step(NodeEvent::Tick, 10_100)));
 }
 
+/// Evidence that an operator has signed two verdicts on a task with this number.
+fn evidence(liar: u32, number: u64) -> Signed {
+    let id = B256::left_padding_from(&number.to_be_bytes());
+    let half = |approved| attestation(liar, Task { id, approved, ..candidate(true) });
+    Signed::Evidence(ConflictEvidence::new(half(true), half(false)).unwrap())
+}
+
+/// Each report takes a share of what is left, so an operator that signs many conflicts cannot have a reporter pay for all of them.
+#[test]
+fn a_node_pays_for_few_reports_of_one_operator_in_an_epoch() {
+    let reported = |outputs: &[NodeOutput]| {
+        let of = |output: &NodeOutput| match output {
+            NodeOutput::ReportConflict { operator, evidence } => Some((*operator, evidence.id())),
+            _ => None,
+        };
+        outputs.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let mut node = node(0, Roles { aggregate: true, ..Roles::default() });
+    let mut outputs = Vec::new();
+    for number in 0..20 {
+        outputs.extend(node.step(received(evidence(1, number)), 0));
+    }
+    outputs.extend(node.step(received(evidence(2, 30)), 0));
+    // All turns have come, and no report was waited for long enough.
+    outputs.extend(node.step(NodeEvent::Tick, 50_000));
+    let first = reported(&outputs);
+    let of = |liar| move |(operator, _): &&(Address, B256)| *operator == owner(liar);
+    assert_eq!((first.iter().filter(of(1)).count(), first.iter().filter(of(2)).count()), (8, 1), "{first:?}");
+
+    // A refused one is reported again, after longer and longer times, in its own place.
+    let (operator, id) = first[0];
+    let mut now = 50_000;
+    for wait in [1_000, 2_000, 4_000] {
+        let outputs = node.step(NodeEvent::ReportFailed { operator, id }, now);
+        assert!(!has(&outputs, |output| matches!(output, NodeOutput::Save)), "{outputs:?}");
+        assert!(reported(&node.step(NodeEvent::Tick, now + wait - 1)).is_empty(), "{wait}");
+        now += wait;
+        assert_eq!(reported(&node.step(NodeEvent::Tick, now)), [(operator, id)]);
+    }
+    let second = reported(&node.step(NodeEvent::Epoch(1), now));
+    assert_eq!(second.len(), 8);
+    assert!(second.iter().all(|report| report.0 == owner(1) && !first.contains(report)), "{second:?}");
+}
+
 /// A node that was away learns of a conflict when the task is closed. But an operator can sign as many ids as it likes, and not all
 /// that is of no task is kept.
 #[test]
 fn evidence_without_its_task_is_taken_as_far_as_there_is_room() {
     let mut node = Node::new(settings(0, Roles::default()), 2, Saved::default());
     node.step(NodeEvent::Snapshot(snapshot()), 0);
-    let evidence = |liar: u32, number: u64| {
-        let id = B256::left_padding_from(&number.to_be_bytes());
-        let half = |approved| attestation(liar, Task { id, approved, ..candidate(true) });
-        Signed::Evidence(ConflictEvidence::new(half(true), half(false)).unwrap())
-    };
     for number in 0..64 {
         let outputs = node.step(received(evidence(1, number)), 0);
         assert!(matches!(outputs[..2], [NodeOutput::Save, NodeOutput::Accepted { .. }]), "{outputs:?}");

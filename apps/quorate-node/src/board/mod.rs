@@ -12,8 +12,8 @@
 //! # Bounds
 //! The board remembers [`MAX_TASKS`] tasks and shows the newest [`SHOWN_TASKS`]. It holds [`MAX_SUBMISSIONS`] transactions,
 //! [`MAX_PUNISHMENTS`] punishments, [`MAX_CONFLICTS`] conflicts, [`MAX_PEERS`] peers, as many bans, and [`MAX_MEMBERS`]
-//! members. When a list is full, its oldest entry goes, or what comes behind its end is left out. A text has at most
-//! [`MAX_TEXT`] characters.
+//! members. When a list is full, its oldest entry goes (of tasks, the oldest that is over), or what comes behind its end is left
+//! out. A text has at most [`MAX_TEXT`] characters.
 
 mod report;
 mod bounds;
@@ -91,12 +91,17 @@ impl NodeBoard {
 
     /// The operator's own source has named a task. The label is what people shall see of its payload: see [`label_of`].
     pub fn task_seen(&self, id: B256, epoch: u64, label: &str, now_ms: u64) {
-        self.lock().tasks.seen(id, epoch, &clipped(label), now_ms);
+        self.lock().tasks.seen(id, epoch, &clipped(label), now_ms, &self.0.metrics);
     }
 
     /// How far a task is. The board keeps the time of each first. A report of a task that is not on the board is dropped.
     pub fn task_report(&self, report: TaskReport, now_ms: u64) {
         self.lock().tasks.report(report, now_ms, &self.0.metrics);
+    }
+
+    /// A task without a quorum made room for another one. It has lapsed, unless the chain settles it all the same.
+    pub fn task_dropped(&self, id: B256) {
+        self.lock().tasks.dropped(id, &self.0.metrics);
     }
 
     /// The chain has settled a task, whether this node knows it or not.

@@ -293,12 +293,23 @@ pub enum Component {
     Payer,
     /// The watch of an optimistic settlement, beside the node's own work.
     Watch,
+    /// The places for open tasks. Without a free one, and without a task that makes room, no further task is taken.
+    Tasks,
 }
 
 impl Component {
     /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool, Self::Payer, Self::Watch];
+    pub const ALL: [Self; 9] = [
+        Self::Signer,
+        Self::Chain,
+        Self::Peers,
+        Self::Disk,
+        Self::Programs,
+        Self::Pool,
+        Self::Payer,
+        Self::Watch,
+        Self::Tasks,
+    ];
 
     /// A word for metrics and people.
     pub fn name(self) -> &'static str {
@@ -311,6 +322,7 @@ impl Component {
             Self::Pool => "pool",
             Self::Payer => "payer",
             Self::Watch => "watch",
+            Self::Tasks => "tasks",
         }
     }
 }

@@ -153,9 +153,11 @@ impl State {
         }
         for component in Component::ALL {
             let needed = match component {
-                Component::Signer => roles.is_some_and(|roles| roles.perform || roles.attest),
+                Component::Signer => roles.is_some_and(|roles| roles.signs()),
                 Component::Disk => true,
-                Component::Chain | Component::Peers | Component::Programs | Component::Payer => false,
+                Component::Chain | Component::Peers | Component::Programs | Component::Payer | Component::Tasks => {
+                    false
+                }
                 Component::Watch => self.watch.is_some(),
                 Component::Pool => continue,
             };

@@ -14,7 +14,7 @@ use super::{
 use crate::metrics::Metrics;
 use quorate_network::roles::{RoundReport, TaskReport};
 
-/// The tasks, the newest [`MAX_TASKS`] of them.
+/// The tasks: all that are open, and the newest of those that are over, [`MAX_TASKS`] in all.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     records: BTreeMap<B256, Record>,
@@ -61,8 +61,8 @@ impl Tasks {
         self.records.values().filter(|record| record.settlement.is_none() && !record.lapsed).count()
     }
 
-    pub(super) fn seen(&mut self, id: B256, epoch: u64, label: &str, now_ms: u64) {
-        let record = self.record(id, epoch);
+    pub(super) fn seen(&mut self, id: B256, epoch: u64, label: &str, now_ms: u64, metrics: &Metrics) {
+        let record = self.record(id, epoch, metrics);
         record.known.get_or_insert(now_ms);
         if record.label.is_empty() {
             record.label = label.to_owned();
@@ -110,7 +110,7 @@ impl Tasks {
         standings: &mut BTreeMap<Address, Standing>,
         metrics: &Metrics,
     ) {
-        let record = self.record(id, epoch);
+        let record = self.record(id, epoch, metrics);
         if record.finalised.is_some() {
             return;
         }
@@ -152,20 +152,24 @@ impl Tasks {
 
     /// Tasks of epochs that can settle nothing more have lapsed.
     pub(super) fn lapse(&mut self, epoch: u64, metrics: &Metrics) {
-        for record in self.records.values_mut() {
-            if record.settlement.is_none() && !record.lapsed && record.epoch.saturating_add(1) < epoch {
-                record.lapsed = true;
-                metrics.tasks.get_or_create(&[("outcome", "lapsed")]).inc();
-            }
-        }
+        let old = self.records.values_mut().filter(|record| record.epoch.saturating_add(1) < epoch);
+        old.for_each(|record| record.lapse(metrics));
     }
 
-    /// The record of a task, a new one if there is none. The oldest goes when there are too many.
-    fn record(&mut self, id: B256, epoch: u64) -> &mut Record {
+    /// A task that made room for another one has lapsed.
+    pub(super) fn dropped(&mut self, id: B256, metrics: &Metrics) {
+        self.records.get_mut(&id).into_iter().for_each(|record| record.lapse(metrics));
+    }
+
+    /// The record of a task, a new one if there is none. When there are too many, the oldest of those that are over goes, or else the
+    /// oldest. What becomes of that one is not seen any more, so it counts as lapsed.
+    fn record(&mut self, id: B256, epoch: u64, metrics: &Metrics) -> &mut Record {
         if !self.records.contains_key(&id) {
             while self.order.len() >= MAX_TASKS {
-                let oldest = self.order.pop_front();
-                oldest.and_then(|oldest| self.records.remove(&oldest));
+                let is_over = |id: &B256| self.records.get(id).is_none_or(Record::is_over);
+                let place = self.order.iter().position(is_over).unwrap_or(0);
+                let oldest = self.order.remove(place).and_then(|oldest| self.records.remove(&oldest));
+                oldest.into_iter().for_each(|mut record| record.lapse(metrics));
             }
             self.order.push_back(id);
         }
@@ -189,6 +193,19 @@ impl Tasks {
 }
 
 impl Record {
+    /// Whether nothing more becomes of the task.
+    fn is_over(&self) -> bool {
+        self.finalised.is_some() || self.lapsed
+    }
+
+    /// Counts the task as lapsed, unless it is settled or counted already.
+    fn lapse(&mut self, metrics: &Metrics) {
+        if self.settlement.is_none() && !self.lapsed {
+            self.lapsed = true;
+            metrics.tasks.get_or_create(&[("outcome", "lapsed")]).inc();
+        }
+    }
+
     /// Counts who signed what was settled: the chain's word if there is one, else what this node saw.
     fn tally(&mut self, report: &SettledReport, standings: &mut BTreeMap<Address, Standing>) {
         let Some(round) = self.report.as_ref().and_then(|held| held.round.as_ref()) else { return };

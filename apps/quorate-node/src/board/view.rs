@@ -129,7 +129,7 @@ pub struct CountsView {
     pub approved: u64,
     /// Tasks whose rejection is final.
     pub rejected: u64,
-    /// Tasks that can settle no more.
+    /// Tasks that can settle no more, or made room for others.
     pub lapsed: u64,
     /// Tasks that can still settle.
     pub open: u64,
@@ -226,7 +226,7 @@ pub enum TaskState {
     Settled,
     /// It is settled for good.
     Final,
-    /// It can settle no more.
+    /// It can settle no more, or this node works on it no more, because it made room for another one.
     Lapsed,
 }
 

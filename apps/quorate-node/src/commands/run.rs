@@ -112,6 +112,7 @@ impl Arguments {
         let _log = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
+        nothing_unused(&options)?;
         let http = http_addresses(&options)?;
         let data = DataFolder::open(options.data())?;
         let watch = node_watch(&options, roles, &data)?;
@@ -167,6 +168,41 @@ fn roles(options: &Options) -> Result<Roles> {
         needed(&options.key_file, "key-file", "--aggregate needs the key that pays for transactions")?;
     }
     Ok(roles)
+}
+
+/// Whether every option that is named has an effect. The command line compares flags and variables; this sees the file as well.
+fn nothing_unused(options: &Options) -> Result<()> {
+    let named = |options: &[(&'static str, bool)]| {
+        let named = options.iter().filter(|(_, is_given)| *is_given);
+        named.map(|(option, _)| *option).collect::<Vec<_>>()
+    };
+    let by_http = named(&[
+        ("aggregator", options.aggregator.is_some()),
+        ("aggregator-listen", options.aggregator_listen.is_some()),
+    ]);
+    let of_libp2p = named(&[
+        ("listen", options.listen.is_some()),
+        ("external", options.external.is_some()),
+        ("bootstrap", options.bootstrap.is_some()),
+        ("private-network", options.private_network.is_some()),
+    ]);
+    let why = match (&by_http[..], &of_libp2p[..]) {
+        ([_, _, ..], _) => {
+            "--aggregator-listen makes this node the aggregator, and --aggregator names another one; remove one of them"
+                .to_owned()
+        }
+        ([by_http], [option, ..]) => format!(
+            "--{option} is about peers of libp2p, and with --{by_http} this node talks by HTTP; remove one of them"
+        ),
+        _ if options.trusted_proxy.is_some() && options.aggregator_listen.is_none() => {
+            "--trusted-proxy names proxies in front of --aggregator-listen, which is missing".to_owned()
+        }
+        _ if options.task_payload.is_some() && options.task_every.is_none() => {
+            "--task-payload is about the tasks of --task-every, which is missing".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(anyhow!(why)))
 }
 
 /// The watch of an optimistic settlement, if one is named.
@@ -245,8 +281,12 @@ fn board(options: &Options) -> NodeBoard {
     NodeBoard::new(Expectations { peers, ..Expectations::default() })
 }
 
-/// The operator's signer, once it answers.
-async fn wait_for_signer(options: &Options, terms: &ContractTerms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+/// The operator's signer, once it answers. Until then it is a problem on the board.
+async fn wait_for_signer(
+    options: &Options,
+    terms: &ContractTerms,
+    board: &NodeBoard,
+) -> Result<(Arc<SignerClient>, StatusAnswer)> {
     let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
     let client = Arc::new(SignerClient::new(socket));
     loop {
@@ -255,7 +295,10 @@ async fn wait_for_signer(options: &Options, terms: &ContractTerms) -> Result<(Ar
                 check_signer(&status, terms)?;
                 return Ok((client, status));
             }
-            Err(error) => tracing::warn!("{error}; asking again"),
+            Err(error) => {
+                tracing::warn!("{error}; asking again");
+                board.problem(Component::Signer, Some(error.to_string()));
+            }
         }
         sleep(SIGNER_RETRY).await;
     }
@@ -350,7 +393,13 @@ async fn prepare(
     let (rpc, contract) = (rpc(options)?, contract(options)?);
     let terms = terms(&rpc, contract).await?;
     let network = Contract { chain_id: terms.chain_id, address: contract };
-    let (client, signer) = wait_for_signer(options, &terms).await?;
+    let (orders, taken) = mpsc::channel(MOST_ORDERS);
+    let serving = match http {
+        None => None,
+        Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
+    };
+    let (client, signer) = wait_for_signer(options, &terms, &board).await?;
+    board.problem(Component::Signer, signer.obstacle().filter(|_| roles.signs()));
     let operator = signer.operator;
 
     let confirmations = options.confirmations.unwrap_or(Confirmations::Finalized);
@@ -372,13 +421,6 @@ async fn prepare(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: runtime::now(),
     });
-    board.problem(Component::Signer, None);
-
-    let (orders, taken) = mpsc::channel(MOST_ORDERS);
-    let serving = match http {
-        None => None,
-        Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
-    };
 
     // Attestations of one task come within a fraction of a second, so a little patience makes a batch of them.
     let batcher = BatcherSettings { linger: LINGER, ..BatcherSettings::default() };
@@ -498,14 +540,6 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
         transport::TransportError::Listen { .. } => Failure::io(error),
         _ => Failure::usage(error),
     };
-    if options.trusted_proxy.is_some() && options.aggregator_listen.is_none() {
-        return Err(Failure::usage(anyhow!(
-            "--trusted-proxy names proxies in front of --aggregator-listen, which is missing"
-        )));
-    }
-    if options.private_network.is_some() && (options.aggregator.is_some() || options.aggregator_listen.is_some()) {
-        return Err(Failure::usage(anyhow!("--private-network is about peers of libp2p, and this node talks by HTTP")));
-    }
     if let Some(url) = &options.aggregator {
         let settings = transport::http::JoinSettings { aggregator: url.clone() };
         return transport::http::join(terms, &settings).map_err(wrong);

@@ -109,7 +109,7 @@ fn bar(task: &TaskView) -> Markup {
                 } @else if task.settlement.is_some() {
                     "This node was not there when it was signed."
                 } @else if task.state == TaskState::Lapsed {
-                    "Its epoch ended before anybody signed it here."
+                    "Nobody signed it here in time."
                 } @else {
                     "It waits for the snapshot of its epoch."
                 }

@@ -74,7 +74,7 @@ use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed},
     registry::{RegisteredMember, Registry},
-    roles::{Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Saved, SignerRefusal},
+    roles::{Node, NodeEvent, NodeOutput, NodeSettings, NotTaken, PeerSource, Saved, SignerRefusal},
     schedule::Schedule,
 };
 
@@ -181,10 +181,12 @@ pub enum RunError {
 const MOST_CHECKS: usize = 8_192;
 /// How often the board is brought up to date.
 const BOARD_EVERY: Duration = Duration::from_millis(500);
+/// How often the signer is asked whether it would sign.
+const SIGNER_EVERY: Duration = Duration::from_secs(15);
 /// How long the loop waits before it writes to a disk again that refused.
 const DISK_RETRY: Duration = Duration::from_secs(1);
-/// The most tasks of a schedule that a node names again after a restart.
-const MOST_PAST_TASKS: u64 = 256;
+/// What the log says when the signer has no problem any more.
+const SIGNS_AGAIN: &str = "the signer signs again";
 /// Of the settlements of how many newest blocks the receipts are asked for.
 const RECEIPTS_OF: u64 = 64;
 /// The most bans that are shown.
@@ -212,6 +214,8 @@ enum Done {
         candidate: Task,
         signature: Bytes,
     },
+    /// What keeps the signer from signing, as it says itself.
+    SignerState(Option<String>),
     ProgramFailed {
         event: NodeEvent,
         why: String,
@@ -229,7 +233,7 @@ struct Runtime {
     rewards: Option<Rewards>,
     /// The operator's stake.
     stake: U256,
-    /// What had too little when it was read last: the pool for a task, the payer for a settlement.
+    /// What could not do its part when it was looked at last: the pool or the payer had too little, or the signer would not sign.
     lacking: BTreeSet<Component>,
     /// The peers that have joined, and those that are banned: until when, in the node's own milliseconds.
     peers: BTreeMap<PeerSource, (PeerId, Address)>,
@@ -247,6 +251,10 @@ struct Runtime {
     /// What the signer was asked and has not answered. The machine asks again meanwhile, and a client's requests wait for each
     /// other.
     signing: BTreeSet<Task>,
+    /// Whether the signer was asked for its state and has not answered.
+    asks_signer: bool,
+    /// Whether the signer did not sign something since it last told its state.
+    signer_failed: bool,
     /// When the state machine wants a tick, in its own milliseconds.
     wake: Option<u64>,
     /// The next second at which a scheduled task begins, by the machine's clock.
@@ -325,6 +333,8 @@ impl Runtime {
             work: JoinSet::new(),
             checks: 0,
             signing: BTreeSet::new(),
+            asks_signer: false,
+            signer_failed: false,
             wake: None,
             next_task: None,
             begun_at: None,
@@ -334,8 +344,9 @@ impl Runtime {
 
     async fn serve(mut self) -> Result<(), RunError> {
         let mut stopped = self.stop.clone();
-        let mut board = interval(BOARD_EVERY);
+        let (mut board, mut signer) = (interval(BOARD_EVERY), interval(SIGNER_EVERY));
         board.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        signer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let tick = self.wake;
             let task = self.next_task;
@@ -347,6 +358,7 @@ impl Runtime {
                         tracing::error!("a part of the node failed: {error}; please report it");
                         // It may have been one of these.
                         self.signing.clear();
+                        self.asks_signer = false;
                     }
                 },
                 news = self.parts.chain.news.recv() => match news {
@@ -364,6 +376,7 @@ impl Runtime {
                 }
                 () = until_second(task), if task.is_some() => self.scheduled().await,
                 _ = board.tick() => self.refresh(),
+                _ = signer.tick() => self.look_at_signer(),
             }
         }
         // Programs and checks are given up. What was said is on disk; what was not said is computed again.
@@ -468,6 +481,12 @@ impl Runtime {
                 self.parts.chain.order(ChainOrder::Report { operator, evidence: Box::new(evidence) });
             }
             NodeOutput::NotTaken { id, reason } => tracing::warn!(%id, "a task is not taken: {reason}"),
+            NodeOutput::Dropped { id } => {
+                tracing::warn!(%id, "a task has found no quorum, and makes room for a further one");
+                // The file follows when it is written next. A task too many in it does no harm.
+                self.kept.forget(|kept| *kept == id);
+                self.parts.board.task_dropped(id);
+            }
             NodeOutput::WakeAt(at) => self.wake = Some(at),
             // Outputs that come with a later version of the library are none of this one's.
         }
@@ -530,6 +549,20 @@ impl Runtime {
         });
     }
 
+    /// Asks the signer whether it would sign. Without tasks nothing else tells that it does not.
+    fn look_at_signer(&mut self) {
+        let Some(signer) = self.parts.signer.clone() else { return };
+        if !self.parts.settings.roles.signs() || std::mem::replace(&mut self.asks_signer, true) {
+            return;
+        }
+        self.work.spawn(async move {
+            Done::SignerState(match signer.status().await {
+                Ok(status) => status.obstacle(),
+                Err(error) => Some(error.to_string()),
+            })
+        });
+    }
+
     async fn done(&mut self, done: Done) {
         match done {
             Done::Shown => {}
@@ -544,16 +577,25 @@ impl Runtime {
             }
             Done::Signed { candidate, signature } => {
                 self.signing.remove(&candidate);
-                self.parts.board.problem(Component::Signer, None);
+                self.lacks(Component::Signer, None, SIGNS_AGAIN);
                 self.step(NodeEvent::Signed { candidate, signature }, None).await;
             }
             Done::SignerFailed { candidate, refusal, why } => {
                 self.signing.remove(&candidate);
                 tracing::warn!(id = %candidate.id, "the signer: {why}");
                 if refusal == SignerRefusal::NotNow {
+                    self.signer_failed = true;
                     self.parts.board.problem(Component::Signer, Some(why));
                 }
                 self.step(NodeEvent::SignRefused { candidate, refusal }, None).await;
+            }
+            Done::SignerState(problem) => {
+                self.asks_signer = false;
+                // As long as it does not sign what it is asked for, that says more than its own word.
+                let has_failed = std::mem::take(&mut self.signer_failed);
+                if problem.is_some() || !has_failed {
+                    self.lacks(Component::Signer, problem, SIGNS_AGAIN);
+                }
             }
             Done::Checked { source, ticket, found } => {
                 self.checks -= 1;
@@ -684,7 +726,7 @@ impl Runtime {
         }
     }
 
-    /// Shows what has too little, and logs it when it begins and when it ends.
+    /// Shows what cannot do its part, and logs it when it begins and when it ends.
     fn lacks(&mut self, component: Component, problem: Option<String>, again: &str) {
         match &problem {
             Some(why) if self.lacking.insert(component) => tracing::warn!("{why}"),
@@ -837,7 +879,9 @@ impl Runtime {
         let Some(schedule) = self.parts.schedule.clone() else { return };
         let second = now() / 1_000;
         let newest = schedule.newest(second);
-        for number in newest.saturating_sub(MOST_PAST_TASKS - 1)..=newest {
+        // As many as have a place beside the kept ones. Other nodes have no older ones without a quorum.
+        let kept = self.kept.count(|id| !self.node.is_over(*id));
+        for number in first_of(self.parts.settings.most_tasks.saturating_sub(kept), newest)..=newest {
             self.name_scheduled(&schedule, number).await;
         }
         self.next_task = Some(schedule.next(second));
@@ -848,7 +892,8 @@ impl Runtime {
         let second = now() / 1_000;
         // Those that began while the machine slept, too.
         let from = self.next_task.map_or(schedule.newest(second), |due| schedule.newest(due));
-        for number in from.max(schedule.newest(second).saturating_sub(MOST_PAST_TASKS))..=schedule.newest(second) {
+        let newest = schedule.newest(second);
+        for number in from.max(first_of(self.parts.settings.most_tasks, newest))..=newest {
             self.name_scheduled(&schedule, number).await;
         }
         self.next_task = Some(schedule.next(second));
@@ -910,6 +955,9 @@ impl Runtime {
             self.next_task = Some(due.min(schedule.next(now / 1_000)));
         }
         self.parts.board.turned();
+        let full = NotTaken::Full(self.parts.settings.most_tasks);
+        let problem = (!self.node.takes_tasks()).then(|| format!("{full}, so no further one is taken"));
+        self.parts.board.problem(Component::Tasks, problem);
         self.node.tasks().for_each(|report| tell::task(&self.parts.board, &self.clock, report));
         self.parts.board.conflicts(self.node.conflicts());
         self.bans.retain(|ban| ban.until > own);
@@ -954,6 +1002,11 @@ impl Runtime {
             self.parts.chain.order(ChainOrder::BeginEpoch);
         }
     }
+}
+
+/// The number of the first of so many tasks of a schedule, up to the newest one.
+fn first_of(count: usize, newest: u64) -> u64 {
+    newest.saturating_add(1).saturating_sub(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 /// The task that an event is about, if it can bring the task forward.

@@ -1,11 +1,21 @@
 //! A loop whose chain and peers are silent.
 
+use std::{path::Path, sync::Mutex};
+
 use quorate_batcher::{Batcher, Settings};
-use quorate_evm::SnapshotId;
+use quorate_evm::{KeyGroup, SnapshotId};
 use quorate_network::message::candidate_for;
-use quorate_signer_client::client::ClientSettings;
+use quorate_signer_client::{
+    client::ClientSettings,
+    network::NetworkTerms,
+    protocol::{SignerAnswer, StatusAnswer},
+};
 use tempfile::TempDir;
-use tokio::{net::UnixListener, time::timeout};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::UnixListener,
+    time::timeout,
+};
 
 use super::*;
 use crate::{
@@ -50,6 +60,108 @@ async fn a_clock_that_is_set_back_stops_no_timer() {
     runtime.parts.schedule = Some(schedule.clone());
     runtime.refresh();
     assert!(runtime.next_task.unwrap() <= schedule.next(now() / 1_000), "the next one by the right clock");
+}
+
+/// The machine has a place for each task that is named again, and a further one takes that of the oldest without a quorum.
+#[tokio::test]
+async fn a_restart_names_as_many_tasks_as_there_are_places() {
+    for patience in [u64::MAX, 0] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+        runtime.parts.epochs.length = NonZeroU64::MAX;
+        runtime.parts.settings.patience = patience;
+        runtime.node = Node::new(runtime.parts.settings.clone(), 0, Saved::default());
+        runtime.parts.schedule = Some(Schedule::new(NETWORK, NonZeroU64::MIN, String::new()).unwrap());
+        let [oldest, further] = [1, 2].map(B256::with_last_byte);
+        runtime.kept.add(oldest, 0, &Bytes::new()).unwrap();
+        runtime.name_tasks_again().await;
+        assert_eq!(runtime.node.tasks().count(), runtime.parts.settings.most_tasks);
+        assert!(runtime.node.task_report(oldest).is_some());
+
+        let makes_room = patience == 0;
+        runtime.name_task(further, 0, Bytes::new()).await;
+        assert_eq!(runtime.node.task_report(further).is_some(), makes_room);
+        assert_eq!(runtime.node.task_report(oldest).is_none(), makes_room);
+        assert_eq!(runtime.kept.count(|_| true), usize::from(!makes_room), "it is not named again");
+        runtime.refresh();
+        let view = runtime.parts.board.view(now());
+        assert_eq!(view.counts.lapsed, u64::from(makes_room));
+        let full = view.problems.iter().find(|row| row.component == "tasks").map(|row| row.problem.as_str());
+        let expected = "1024 tasks are open, as many as allowed, so no further one is taken";
+        assert_eq!(full, (!makes_room).then_some(expected));
+    }
+}
+
+/// A signer that says whether its clock is believed, until the test ends.
+fn signer_at(socket: &Path, clock_error: Arc<Mutex<Option<String>>>) {
+    let listener = UnixListener::bind(socket).unwrap();
+    let network = NetworkTerms {
+        chain_id: NETWORK.chain_id,
+        contract: NETWORK.address,
+        genesis: 0,
+        epoch_length: NonZeroU64::MIN,
+        slashing_window: 0,
+    };
+    let status = move || StatusAnswer {
+        version: String::new(),
+        network,
+        verifier: Address::ZERO,
+        operator: Address::ZERO,
+        key_group: KeyGroup::Bls12381G2,
+        public_key: Bytes::new(),
+        epoch: Some(0),
+        floor: Some(0),
+        tasks: Some(0),
+        retired: false,
+        storage_error: None,
+        storage_failures: 0,
+        clock_error: clock_error.lock().unwrap().clone(),
+        dropped_log_lines: 0,
+    };
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = BufReader::new(stream);
+            let mut request = String::new();
+            while stream.read_line(&mut request).await.is_ok_and(|read| read > 0) {
+                let answer = serde_json::to_string(&SignerAnswer::Status(Box::new(status()))).unwrap();
+                stream.get_mut().write_all(format!("{answer}\n").as_bytes()).await.unwrap();
+            }
+        }
+    });
+}
+
+/// Without tasks nothing is signed, and a signer that died or does not believe its clock is a problem all the same; one that is back is
+/// none.
+#[tokio::test]
+async fn a_signer_that_would_not_sign_is_a_problem() {
+    async fn look(runtime: &mut Runtime) -> Option<String> {
+        runtime.look_at_signer();
+        runtime.look_at_signer();
+        assert_eq!(runtime.work.len(), 1, "one question at a time");
+        let done = timeout(quorate_lab::run::LIMIT, runtime.work.join_next()).await.unwrap().unwrap().unwrap();
+        runtime.done(done).await;
+        let problems = runtime.parts.board.view(now()).problems;
+        problems.into_iter().find(|row| row.component == "signer").map(|row| row.problem)
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("signer.sock");
+    let mut runtime = runtime(&folder, SignerClient::new(&socket));
+    runtime.look_at_signer();
+    assert!(runtime.work.is_empty(), "an aggregator needs none");
+    runtime.parts.settings.roles.attest = true;
+    assert!(look(&mut runtime).await.is_some_and(|why| why.contains("cannot connect to the signer")));
+    let clock_error = Arc::new(Mutex::new(Some("the clock has jumped".to_owned())));
+    signer_at(&socket, clock_error.clone());
+    assert_eq!(look(&mut runtime).await.as_deref(), Some("the clock has jumped"));
+    *clock_error.lock().unwrap() = None;
+    assert_eq!(look(&mut runtime).await, None);
+
+    // What it was asked for and did not sign counts until it is asked for nothing more.
+    let (candidate, refusal) = (candidate_for(0, SnapshotId::ZERO, B256::ZERO, 0, b"result"), SignerRefusal::NotNow);
+    runtime.done(Done::SignerFailed { candidate, refusal, why: "another key".to_owned() }).await;
+    assert_eq!(look(&mut runtime).await.as_deref(), Some("another key"));
+    assert_eq!(look(&mut runtime).await, None);
 }
 
 /// A loop that asks a signer, in a folder.

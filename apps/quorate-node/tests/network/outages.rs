@@ -89,6 +89,28 @@ async fn a_chain_that_hangs_is_told() {
     chain_fails(&[(Mode::Hang, "chain")]).await;
 }
 
+/// Nothing is to be signed, and node 1 tells all the same that its signer is away; also while it waits for it at its own start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signer_that_is_away_is_told_and_waited_for() {
+    let Some(mut net) = Net::start(Plan::default()).await else { return };
+    net.ready([1]).await;
+    net.local.kill(1, LocalPart::Signer);
+    net.not_ready(1, "cannot connect to the signer").await;
+    net.local.start_part(1, LocalPart::Signer).unwrap();
+    net.ready([1]).await;
+
+    net.local.kill(1, LocalPart::Node);
+    net.local.kill(1, LocalPart::Signer);
+    net.local.start_part(1, LocalPart::Node).unwrap();
+    net.not_ready(1, "cannot connect to the signer").await;
+    net.local.start_part(1, LocalPart::Signer).unwrap();
+    net.ready([1]).await;
+    let task = net.task(1).await;
+    net.give_all(&task).await;
+    assert!(net.settled([task.id]).await[0].approved);
+    net.nobody_punished_but(None).await;
+}
+
 /// Node 2 cannot write its folder: it says nothing on the network until it can. As root may write everywhere, a file stands
 /// where the folder was.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

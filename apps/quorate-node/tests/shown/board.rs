@@ -138,6 +138,21 @@ fn tasks_of_old_epochs_have_lapsed() {
     assert_eq!((task(&board, id(1)).unwrap().epoch, board.view(9_000).counts.open), (EPOCH + 2, 1));
 }
 
+/// A task that made room is counted once, and settles all the same if others settle it.
+#[test]
+fn a_task_that_made_room_has_lapsed() {
+    let board = ready();
+    board.task_seen(id(1), EPOCH, "price", 1_000);
+    [id(1), id(1), id(9)].into_iter().for_each(|id| board.task_dropped(id));
+    board.chain(chain(EPOCH + 2), 2_000);
+    assert_eq!(task(&board, id(1)).unwrap().state, TaskState::Lapsed);
+    let counts = board.view(2_000).counts;
+    assert_eq!((counts.lapsed, counts.open), (1, 0));
+    board.settled(id(1), EPOCH, settlement(true), 3_000);
+    board.task_dropped(id(1));
+    assert_eq!((task(&board, id(1)).unwrap().state, board.view(3_000).counts.lapsed), (TaskState::Settled, 1));
+}
+
 #[test]
 fn a_transaction_is_one_row_from_sent_to_final() {
     let board = with_quorum();
@@ -235,6 +250,30 @@ fn nothing_grows_without_bound() {
     assert!(texts.iter().all(|text| text.chars().count() <= MAX_TEXT + 1));
     let json = serde_json::to_string(&view).unwrap();
     assert!(json.len() < 1_000_000, "{} bytes", json.len());
+}
+
+/// Two epochs of a day have more tasks than the board remembers. What settled goes first, and nothing that lapses is overlooked.
+#[test]
+fn tasks_that_lapse_are_counted_however_many_there_are() {
+    let board = ready();
+    let most = MAX_TASKS as u64;
+    board.task_seen(id(0), EPOCH, "silent", 0);
+    for number in 1..=2 * most {
+        board.task_seen(id(number), EPOCH, "price", number);
+        board.settled(id(number), EPOCH, settlement(true), number);
+        board.finalised(id(number), number);
+    }
+    let counts = || board.view(1).counts;
+    assert_eq!((counts().open, counts().lapsed, counts().approved), (1, 0, 2 * most));
+    board.chain(chain(EPOCH + 2), 1_000_000);
+    assert_eq!((counts().open, counts().lapsed), (0, 1));
+    // If all are open, the oldest go, and count.
+    for number in 3 * most..4 * most + 5 {
+        board.task_seen(id(number), EPOCH + 2, "price", number);
+    }
+    assert_eq!((counts().open, counts().lapsed), (most, 6));
+    board.chain(chain(EPOCH + 4), 1_000_000);
+    assert_eq!((counts().open, counts().lapsed), (0, most + 6));
 }
 
 #[test]

@@ -52,9 +52,11 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::InUse(_) => Self::refused(error),
             // No start finds another content of a damaged record.
-            StoreError::Missing(_) | StoreError::Exists(_) | StoreError::Mode { .. } | StoreError::Damaged { .. } => {
-                Self::usage(error)
-            }
+            StoreError::Missing(_)
+            | StoreError::Exists(_)
+            | StoreError::Linked(_)
+            | StoreError::Mode { .. }
+            | StoreError::Damaged { .. } => Self::usage(error),
             StoreError::File { .. } | StoreError::Permission { .. } | StoreError::Database { .. } => Self::io(error),
         }
     }

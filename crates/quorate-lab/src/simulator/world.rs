@@ -352,7 +352,10 @@ impl World {
         let lie = self.peers[from].lie;
         match output {
             // Saved before any output left; or nothing at the edge depends on it.
-            NodeOutput::Save | NodeOutput::Abstained { .. } | NodeOutput::NotTaken { .. } => {}
+            NodeOutput::Save
+            | NodeOutput::Abstained { .. }
+            | NodeOutput::NotTaken { .. }
+            | NodeOutput::Dropped { .. } => {}
             NodeOutput::Execute { id, .. } => {
                 // A program that answers differently each time it runs, and rightly each time.
                 let mut bytes = right_result(id);
@@ -742,9 +745,11 @@ impl World {
             turn: 6_000,
             submission_timeout: SUBMISSION_TIMEOUT,
             retry: 500,
+            retry_most: 4_000,
             ask_first: 1_000,
             ask_most: 8_000,
             most_tasks: 64,
+            patience: 60_000,
             evidence_epochs: 1,
             group: self.scenario.group,
             gather: 300,

@@ -9,9 +9,11 @@
 //! ```
 //!
 //! A node has one submission of a task at a time. It submits again only after its own was refused, given up, or was not
-//! mined in `submission_timeout`. That the chain settles an id once is the contract's doing; turns only save gas.
+//! mined in `submission_timeout`. That the chain settles an id once is the contract's doing; turns only save gas. What is refused
+//! again and again, by a contract that is paused for example, is submitted ever more rarely.
 //!
-//! Reports have the same order and the same rules.
+//! Reports have the same order and the same rules. A node reports at most [`MAX_REPORTS`] conflicts of an operator in an epoch; the
+//! others wait for the next one.
 
 use quorate_evm::{
     SnapshotId,
@@ -20,8 +22,12 @@ use quorate_evm::{
 
 use super::{
     event::{NodeOutput, Settlement},
-    state::{Due, Node, OpenTask},
+    state::{Due, Node, OpenTask, Retry},
 };
+
+/// The most conflicts of one operator that a node reports in an epoch. Each report takes a share of what the operator has left, so
+/// further ones bring less than they cost.
+const MAX_REPORTS: usize = 8;
 
 impl Node {
     /// Settles a task if it is this node's turn, and says when to look again.
@@ -33,7 +39,7 @@ impl Node {
         if let Some(until) = self.saved.pending.get(&id).filter(|until| self.now < **until) {
             return Some(*until);
         }
-        let due = (ready.begins + ready.place * self.settings.turn).max(task.submit_after);
+        let due = (ready.begins + ready.place * self.settings.turn).max(task.submit.at);
         if self.now < due {
             return Some(due);
         }
@@ -61,6 +67,7 @@ impl Node {
         self.settled.remove(&id);
         let now = self.now;
         if let Some(task) = self.tasks.get_mut(&id) {
+            task.submit = Retry::default();
             for ready in task.rounds.values_mut().filter_map(|round| round.ready.as_mut()) {
                 ready.begins = now;
             }
@@ -72,11 +79,11 @@ impl Node {
         self.look_at(id, out);
     }
 
+    /// The file is not written for it: with what it says, a node waits once after a restart, as for a submission that may succeed.
     pub(super) fn settle_failed(&mut self, id: B256, out: &mut Vec<NodeOutput>) {
-        self.unsaved |= self.saved.pending.remove(&id).is_some();
-        let later = self.now + self.settings.retry;
+        self.saved.pending.remove(&id);
         if let Some(task) = self.tasks.get_mut(&id) {
-            task.submit_after = later;
+            task.submit.failed(&self.settings, self.now);
         }
         self.look_at(id, out);
     }
@@ -95,24 +102,33 @@ impl Node {
         let snapshot = self.snapshots.get(&epoch).filter(|_| wanted).map(|(snapshot, _)| snapshot.clone());
         if let Some(snapshot) = snapshot {
             let place = *conflict.place.get_or_insert_with(|| self.place(&snapshot, id));
-            let turn = (conflict.begins + place * self.settings.turn).max(conflict.report_after);
+            let turn = (conflict.begins + place * self.settings.turn).max(conflict.report.at);
             let waits = self.saved.reports.get(&(operator, id)).filter(|until| self.now < **until);
-            conflict.wake = Some(match waits {
-                Some(until) => *until,
-                None if self.now < turn => turn,
+            conflict.wake = match waits {
+                Some(until) => Some(*until),
+                None if self.now < turn => Some(turn),
+                // It is looked at again when an epoch begins.
+                None if !self.may_report(operator, id) => None,
                 None => {
                     let timeout = self.now + self.settings.submission_timeout;
                     self.saved.reports.insert((operator, id), timeout);
+                    self.reported.insert((operator, id));
                     self.unsaved = true;
                     out.push(NodeOutput::ReportConflict { operator, evidence: conflict.evidence.clone() });
-                    timeout
+                    Some(timeout)
                 }
-            });
+            };
         }
         if let Some(at) = conflict.wake {
             self.wakes.insert((at, due));
         }
         self.conflicts.insert((id, operator), conflict);
+    }
+
+    /// Whether a conflict is among the [`MAX_REPORTS`] of its operator that this node reports in this epoch.
+    fn may_report(&self, operator: Address, id: B256) -> bool {
+        let of_operator = self.reported.range((operator, B256::ZERO)..=(operator, B256::repeat_byte(0xff)));
+        self.reported.contains(&(operator, id)) || of_operator.count() < MAX_REPORTS
     }
 
     /// A reorganisation undid a slashing. Turns begin anew.
@@ -121,6 +137,7 @@ impl Node {
         let (now, timeout) = (self.now, self.now + self.settings.submission_timeout);
         if let Some(conflict) = self.conflicts.get_mut(&(id, operator)) {
             conflict.begins = now;
+            conflict.report = Retry::default();
         }
         if let Some(until) = self.saved.reports.get_mut(&(operator, id)) {
             *until = timeout;
@@ -129,11 +146,12 @@ impl Node {
         self.look_at_conflict(operator, id, out);
     }
 
+    /// The file is not written for it, as for a settlement.
     pub(super) fn report_failed(&mut self, operator: Address, id: B256, out: &mut Vec<NodeOutput>) {
-        self.unsaved |= self.saved.reports.remove(&(operator, id)).is_some();
-        let later = self.now + self.settings.retry;
+        self.saved.reports.remove(&(operator, id));
+        self.reported.remove(&(operator, id));
         if let Some(conflict) = self.conflicts.get_mut(&(id, operator)) {
-            conflict.report_after = later;
+            conflict.report.failed(&self.settings, self.now);
         }
         self.look_at_conflict(operator, id, out);
     }

@@ -230,6 +230,11 @@ pub enum NodeOutput {
         /// Why not.
         reason: NotTaken,
     },
+    /// A task that found no quorum made room for a further one. The node does nothing more for it; others may still settle it.
+    Dropped {
+        /// The task.
+        id: B256,
+    },
     /// Send [`NodeEvent::Tick`] at this time, in the node's own milliseconds. Replaces an earlier one.
     WakeAt(u64),
 }
@@ -257,7 +262,7 @@ pub enum NotTaken {
         /// The running one.
         current: u64,
     },
-    /// As many tasks as allowed are open.
+    /// As many tasks as allowed are open, and none of them can make room.
     #[error("{0} tasks are open, as many as allowed")]
     Full(usize),
     /// The task is there with another payload. Results of both would have one id.

@@ -24,12 +24,16 @@
 //! groups' signatures go up to everybody ([`groups`](crate::groups)).
 //!
 //! # Bounds
-//! Only the operator's own source adds tasks, at most `most_tasks`. A round holds one result and one attestation of each
+//! Only the operator's own source adds tasks, and at most `most_tasks` are held. A round holds one result and one attestation of each
 //! member, whatever strangers send; a member can begin one candidate, so there are at most as many as members. Sums are of the
 //! result that is there, for two verdicts, and no two of a branch and verdict have a signer in common: so each level has at
 //! most two for each member. A task has rounds for two epochs, each with at most four snapshots. There is one conflict for
-//! each operator and task; of tasks that the node does not hold, at most 64 of an operator. Tasks go when their epoch can settle nothing more, or when they are settled for good and further
-//! ones need their place; evidence goes when the contract no longer takes it.
+//! each operator and task; of tasks that the node never held, at most 64 of an operator. Evidence goes when the contract no longer
+//! takes it.
+//!
+//! Tasks go when their epoch can settle nothing more. When further ones need a place, first those go that are settled for good, then
+//! those that have found no quorum for long: performers that are silent do not keep the places of others. A task with a quorum stays
+//! until it is settled, so if nothing settles, nothing more is taken in the end.
 //!
 //! # What a restart needs
 //! [`Saved`] says what must be on disk, and why. All else that is of use comes again from the operator's source, the chain, the signer's

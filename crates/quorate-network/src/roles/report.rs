@@ -186,7 +186,7 @@ impl Node {
             leading,
             ready: round.ready.map(|ready| ReadyReport {
                 begins: ready.begins,
-                turn: (ready.begins + ready.place * self.settings.turn).max(task.submit_after),
+                turn: (ready.begins + ready.place * self.settings.turn).max(task.submit.at),
             }),
         }
     }

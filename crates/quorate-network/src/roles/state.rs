@@ -31,6 +31,13 @@ pub struct Roles {
     pub aggregate: bool,
 }
 
+impl Roles {
+    /// Whether the node needs its operator's signatures.
+    pub fn signs(&self) -> bool {
+        self.perform || self.attest
+    }
+}
+
 /// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
 /// zero means 1.
 #[derive(Clone, Debug)]
@@ -45,16 +52,23 @@ pub struct NodeSettings {
     pub turn: u64,
     /// How long the node waits for its own transaction before it submits again.
     pub submission_timeout: u64,
-    /// After what time a program that failed, a signer that is silent or a refused transaction is tried again.
+    /// After what time a program that failed, a signer that is silent or a refused transaction is tried again. For programs and
+    /// transactions the time doubles with each failure, until a new epoch begins.
     pub retry: u64,
+    /// The longest time between two of these tries.
+    pub retry_most: u64,
     /// After what time a node first asks a peer for what it missed of a task. The time doubles with each question, and each is
     /// asked at a multiple of this one.
     pub ask_first: u64,
     /// The longest time between two questions.
     pub ask_most: u64,
     /// The most tasks that the node holds at one time. If it holds as many, a new one takes the place of the one that the chain
-    /// settled for good before all others; without such a one, it is not taken.
+    /// settled for good before all others; without such a one, of the one that was named first of those that are not settled and have
+    /// found no quorum within `patience`; without such a one, it is not taken.
     pub most_tasks: usize,
+    /// How long a task without a quorum keeps its place when further ones need it, from when it was named or its epoch began: longer
+    /// than performers and attesters take.
+    pub patience: u64,
     /// How many epochs evidence is kept after its epoch can settle nothing more: the contract's `slashingWindow`, rounded
     /// up.
     pub evidence_epochs: u64,
@@ -82,9 +96,11 @@ impl Default for NodeSettings {
             turn: 36_000,
             submission_timeout: 180_000,
             retry: 2_000,
+            retry_most: 300_000,
             ask_first: 2_000,
             ask_most: 30_000,
             most_tasks: 1024,
+            patience: 180_000,
             evidence_epochs: 2,
             group: GROUP,
             gather: 400,
@@ -111,6 +127,8 @@ pub struct Node {
     /// The snapshots that the chain has, by epoch, each with its groups.
     pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
     pub(super) tasks: BTreeMap<B256, OpenTask>,
+    /// How many tasks were taken.
+    pub(super) taken: u64,
     /// The ids that the chain has settled.
     pub(super) settled: BTreeMap<B256, SettledTask>,
     /// How many settlements were told.
@@ -119,6 +137,8 @@ pub struct Node {
     pub(super) conflicts: BTreeMap<(B256, Address), Conflict>,
     /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
     pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
+    /// The conflicts that this node reported in this epoch, without those of which it knows that they were refused.
+    pub(super) reported: BTreeSet<(Address, B256)>,
     /// This node's place among the aggregators, of tasks for which it was computed.
     pub(super) places: BTreeMap<(SnapshotId, B256), u64>,
     /// When something is due.
@@ -145,13 +165,19 @@ pub(super) enum Due {
 #[derive(Clone, Debug)]
 pub(super) struct OpenTask {
     pub(super) payload: Bytes,
+    /// Its place in the order in which tasks were taken. Nodes with one source of tasks take them in one order.
+    pub(super) number: u64,
+    /// Since when it can find a quorum: when it was named for an epoch last, or when that one began.
+    pub(super) since: u64,
     /// The epochs for which it was named.
     pub(super) epochs: BTreeSet<u64>,
     /// One for each epoch and snapshot. Those of snapshots that were replaced stay, because a chain can return to them.
     pub(super) rounds: BTreeMap<(u64, SnapshotId), Round>,
     pub(super) execution: Execution,
-    /// A submission that failed is not repeated before this time.
-    pub(super) submit_after: u64,
+    /// When the user's program executes it again, after failures.
+    pub(super) execute: Retry,
+    /// When a submission is repeated, after refusals.
+    pub(super) submit: Retry,
     pub(super) ask_at: u64,
     pub(super) ask_interval: u64,
     /// How often a peer was asked.
@@ -173,9 +199,26 @@ pub(super) struct SettledTask {
 /// Whether the user's program executes the task.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Execution {
-    /// Not now, and not before this time.
-    Idle(u64),
+    /// Not now, and not before [`OpenTask::execute`] says.
+    Idle,
     Running,
+}
+
+/// When something that fails is tried again: after twice as long a time with each failure.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Retry {
+    /// Not before this time.
+    pub(super) at: u64,
+    /// How long it waits after the next failure, once there was one.
+    wait: u64,
+}
+
+impl Retry {
+    /// Notes a failure.
+    pub(super) fn failed(&mut self, settings: &NodeSettings, now: u64) {
+        let wait = self.wait.max(settings.retry);
+        (self.at, self.wait) = (now + wait, wait.saturating_mul(2).min(settings.retry_most));
+    }
 }
 
 /// A task in one epoch under one snapshot: one performer, and one attestation of each signer.
@@ -208,6 +251,8 @@ pub(super) struct Round {
     /// Whether it was published to everybody, because there was no quorum.
     pub(super) appealed: bool,
     pub(super) duty: Duty,
+    /// When the user's program judges the result again, after failures.
+    pub(super) judge: Retry,
     pub(super) ready: Option<Ready>,
 }
 
@@ -275,8 +320,8 @@ pub(super) struct Conflict {
     pub(super) begins: u64,
     /// How many turns pass before that of this node, once it was computed.
     pub(super) place: Option<u64>,
-    /// A report that failed is not repeated before this time.
-    pub(super) report_after: u64,
+    /// When a report is repeated, after refusals.
+    pub(super) report: Retry,
     pub(super) wake: Option<u64>,
 }
 
@@ -328,10 +373,12 @@ impl Node {
             epoch,
             snapshots: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            taken: 0,
             settled: BTreeMap::new(),
             settlements: 0,
             conflicts,
             slashed: BTreeMap::new(),
+            reported: BTreeSet::new(),
             places: BTreeMap::new(),
             wakes: BTreeSet::new(),
             woken_at: None,
@@ -481,7 +528,7 @@ impl Node {
         }
         match self.tasks.get(&id) {
             Some(task) if task.payload != *payload => Err(NotTaken::OtherPayload),
-            None if self.is_full() && !self.is_final(id) && self.first_final().is_none() => Err(NotTaken::Full(most)),
+            None if !self.takes_tasks() && !self.is_final(id) => Err(NotTaken::Full(most)),
             Some(_) | None => Ok(()),
         }
     }
@@ -489,6 +536,11 @@ impl Node {
     /// Whether a task is over: the chain has settled it for good, and it is not held any more.
     pub fn is_over(&self, id: B256) -> bool {
         self.is_final(id) && !self.tasks.contains_key(&id)
+    }
+
+    /// Whether a further task has a place, or another one makes room for it. Cost: a look at each task, if there are as many as allowed.
+    pub fn takes_tasks(&self) -> bool {
+        !self.is_full() || self.first_to_go().is_some()
     }
 
     /// Whether a further task has no place of its own.
@@ -501,11 +553,21 @@ impl Node {
         self.settled.get(&id).is_some_and(|settled| settled.finality == Finality::Final)
     }
 
-    /// The task that makes room for another one: of those that are settled for good, the first in the order of the chain. So all
-    /// nodes that hold the same tasks drop the same one. Cost: a look at each task.
-    pub(super) fn first_final(&self) -> Option<B256> {
+    /// The task that makes room for another one: of those that are settled for good, the first in the order of the chain; else of those
+    /// that had time for a quorum and have none, the one that was named first. So all nodes that hold the same tasks drop the same one.
+    /// A settlement that a reorganisation can undo keeps its task. Cost: a look at each task.
+    pub(super) fn first_to_go(&self) -> Option<B256> {
         let finals = self.tasks.keys().copied().filter(|id| self.is_final(*id));
-        finals.min_by_key(|id| self.settled.get(id).map(|settled| settled.number))
+        let first_final = finals.min_by_key(|id| self.settled.get(id).map(|settled| settled.number));
+        first_final.or_else(|| {
+            let vain = self.tasks.iter().filter(|(id, task)| {
+                let has_begun = task.epochs.first().is_some_and(|epoch| *epoch <= self.epoch);
+                let has_quorum = task.rounds.values().any(|round| round.ready.is_some());
+                let had_time = has_begun && self.now - task.since >= self.settings.patience;
+                had_time && !has_quorum && !self.settled.contains_key(*id)
+            });
+            vain.min_by_key(|(_, task)| task.number).map(|(id, _)| *id)
+        })
     }
 
     /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
@@ -563,7 +625,7 @@ impl Node {
 impl Conflict {
     /// A conflict that nobody has reported.
     pub(super) fn new(evidence: ConflictEvidence, begins: u64) -> Self {
-        Self { evidence, begins, place: None, report_after: 0, wake: None }
+        Self { evidence, begins, place: None, report: Retry::default(), wake: None }
     }
 }
 
@@ -599,6 +661,7 @@ impl Round {
             spoke_at: None,
             appealed: false,
             duty: Duty::Idle(0),
+            judge: Retry::default(),
             ready: None,
         };
         round.places = round.own.map_or_else(Vec::new, |own| round.groups.summers(&round.snapshot, id, own));

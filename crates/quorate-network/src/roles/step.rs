@@ -9,7 +9,7 @@ use quorate_evm::{
 
 use super::{
     event::{NodeEvent, NodeOutput},
-    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, SettledTask, earlier},
+    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Retry, Round, SettledTask, earlier},
 };
 use crate::groups::Groups;
 
@@ -59,9 +59,9 @@ impl Node {
             NodeEvent::AnswerWasFull => self.ask_on(&mut out),
             NodeEvent::Executed { id, bytes } => self.executed(id, bytes, &mut out),
             NodeEvent::ExecuteFailed { id } => {
-                let later = self.now + self.settings.retry;
                 if let Some(task) = self.tasks.get_mut(&id) {
-                    task.execution = Execution::Idle(later);
+                    task.execution = Execution::Idle;
+                    task.execute.failed(&self.settings, self.now);
                 }
                 self.look_at(id, &mut out);
             }
@@ -102,29 +102,41 @@ impl Node {
                 // Others are not pushed out for it.
                 return;
             }
-            self.first_final().into_iter().for_each(|first| self.make_room(first));
+            if let Some(first) = self.first_to_go() {
+                if !self.is_final(first) {
+                    out.push(NodeOutput::Dropped { id: first });
+                }
+                self.make_room(first);
+            }
         }
         let first_question = self.period_after(self.now + self.settings.ask_first);
-        let task = self.tasks.entry(id).or_insert_with(|| OpenTask {
-            payload,
-            epochs: BTreeSet::new(),
-            rounds: Default::default(),
-            execution: Execution::Idle(0),
-            submit_after: 0,
-            ask_at: first_question,
-            ask_interval: self.settings.ask_first,
-            asked: 0,
-            wake: None,
+        let task = self.tasks.entry(id).or_insert_with(|| {
+            self.taken += 1;
+            OpenTask {
+                payload,
+                number: self.taken,
+                since: self.now,
+                epochs: BTreeSet::new(),
+                rounds: Default::default(),
+                execution: Execution::Idle,
+                execute: Retry::default(),
+                submit: Retry::default(),
+                ask_at: first_question,
+                ask_interval: self.settings.ask_first,
+                asked: 0,
+                wake: None,
+            }
         });
         if task.epochs.insert(epoch) {
+            task.since = self.now;
             task.ask_at = first_question;
             task.ask_interval = self.settings.ask_first;
         }
         self.look_at(id, out);
     }
 
-    /// Drops a task that the chain has settled for good, with what was kept of it. What nodes that still hold it say of it is
-    /// refused here as that of an unknown task, but for evidence. Conflicts stay.
+    /// Drops a task that the chain has settled for good, or that found no quorum, with what was kept of it. What nodes that still hold
+    /// it say of it is refused here as that of an unknown task, but for evidence. Conflicts stay, and the signer's record.
     fn make_room(&mut self, id: B256) {
         let Some(task) = self.tasks.remove(&id) else { return };
         task.wake.into_iter().for_each(|at| _ = self.wakes.remove(&(at, Due::Task(id))));
@@ -144,6 +156,10 @@ impl Node {
         let open = epoch.saturating_sub(1);
         let kept = open.saturating_sub(self.settings.evidence_epochs);
         self.tasks.retain(|id, task| {
+            (task.execute, task.submit) = (Retry::default(), Retry::default());
+            if task.epochs.contains(&epoch) {
+                task.since = self.now;
+            }
             task.epochs.retain(|epoch| *epoch >= open);
             task.rounds.retain(|(epoch, _), _| *epoch >= open);
             let keep = !task.epochs.is_empty();
@@ -156,7 +172,9 @@ impl Node {
         self.settled.retain(|_, settled| settled.epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
         self.slashed.retain(|_, epoch| *epoch >= kept);
+        self.reported.clear();
         self.conflicts.retain(|(id, operator), conflict| {
+            conflict.report = Retry::default();
             let evidence = &conflict.evidence;
             let keep = evidence.first().candidate().epoch.min(evidence.second().candidate().epoch) >= kept;
             if let (false, Some(at)) = (keep, conflict.wake) {

@@ -50,9 +50,9 @@ impl Node {
             }
             let Some((last, bytes)) = self.saved.results.get_mut(&id) else {
                 return match task.execution {
-                    Execution::Idle(at) if self.now < at => Some(at),
+                    Execution::Idle if self.now < task.execute.at => Some(task.execute.at),
                     Execution::Running => None,
-                    Execution::Idle(_) => {
+                    Execution::Idle => {
                         task.execution = Execution::Running;
                         out.push(NodeOutput::Execute { id, epoch: key.0, payload: task.payload.clone() });
                         None
@@ -131,12 +131,11 @@ impl Node {
     }
 
     pub(super) fn executed(&mut self, id: B256, bytes: Bytes, out: &mut Vec<NodeOutput>) {
-        let later = self.now + self.settings.retry;
         let Some(task) = self.tasks.get_mut(&id) else { return };
+        task.execution = Execution::Idle;
         if bytes.len() > MAX_RESULT {
-            task.execution = Execution::Idle(later);
+            task.execute.failed(&self.settings, self.now);
         } else {
-            task.execution = Execution::Idle(0);
             let last = task.epochs.last().copied().unwrap_or(self.epoch);
             self.saved.results.entry(id).or_insert((last, bytes));
             self.unsaved = true;
@@ -148,14 +147,16 @@ impl Node {
     pub(super) fn validated(&mut self, candidate: &Task, approved: Option<bool>, out: &mut Vec<NodeOutput>) {
         let key = (candidate.epoch, candidate.snapshot);
         let usable = self.is_open(key.0) && self.is_in_chain(key.0, key.1) && !self.settled.contains_key(&candidate.id);
-        let later = self.now + self.settings.retry;
         let Some(mut task) = self.tasks.remove(&candidate.id) else { return };
         if let Some(round) = task.rounds.get_mut(&key)
             && round.duty == Duty::Validating
             && round.result.as_ref().is_some_and(|result| result.candidate() == candidate)
         {
             match approved {
-                None => round.duty = Duty::Idle(later),
+                None => {
+                    round.judge.failed(&self.settings, self.now);
+                    round.duty = Duty::Idle(round.judge.at);
+                }
                 // If the chain returns to the snapshot, or undoes the settlement, the program judges again.
                 Some(_) if !usable => round.duty = Duty::Idle(0),
                 Some(approved) => {

@@ -16,7 +16,7 @@
 //! | `POST /v1/question` | a request | an answer, or 503 if none comes within 10 seconds |
 //! | `POST /v1/answers/N` | the answer to question N | 204 |
 //!
-//! All but the first two carry `Authorization: Bearer` with the token.
+//! All but the first two carry `Authorization: Bearer` with the token; without one that is good, their bodies are not read.
 
 mod proxies;
 pub mod bodies;

@@ -270,14 +270,25 @@ async fn arrived(
     response.unwrap_or_else(|_| plain(StatusCode::REQUEST_TIMEOUT, "the request took too long"))
 }
 
+/// Refuses a request that names no session, before its body is read.
+async fn in_session(Shared(hub): HubState, request: HttpRequest, next: Next) -> Response {
+    if token(request.headers()).is_none_or(|token| !hub.state().has_session(&token)) {
+        return refused(Refusal::NoSession);
+    }
+    next.run(request).await
+}
+
 fn router(hub: Arc<Hub>) -> Router {
-    Router::new()
-        .route("/v1/challenge", post(challenge))
-        .route("/v1/session", post(session).layer(DefaultBodyLimit::max(MAX_OPENING)))
+    let of_sessions = Router::new()
         .route("/v1/messages", post(messages).layer(DefaultBodyLimit::max(MAX_BODY)))
         .route("/v1/news", get(news))
         .route("/v1/question", post(question).layer(DefaultBodyLimit::max(MAX_MESSAGE)))
         .route("/v1/answers/{number}", post(answer).layer(DefaultBodyLimit::max(MAX_MESSAGE)))
+        .route_layer(from_fn_with_state(hub.clone(), in_session));
+    Router::new()
+        .route("/v1/challenge", post(challenge))
+        .route("/v1/session", post(session).layer(DefaultBodyLimit::max(MAX_OPENING)))
+        .merge(of_sessions)
         .layer(from_fn_with_state(hub.clone(), arrived))
         .with_state(hub)
 }

@@ -270,6 +270,11 @@ impl State {
         Refusal::Banned
     }
 
+    /// Whether there is a session with this token.
+    pub(super) fn has_session(&self, token: &Token) -> bool {
+        self.sessions.contains_key(token)
+    }
+
     /// A request of a session has come, with a body of so many bytes. Every request passes here.
     pub(super) fn request(&mut self, token: &Token, bytes: usize) -> Result<PeerId, Refusal> {
         let now = Instant::now();

@@ -501,6 +501,25 @@ async fn a_session_opens_once_for_who_signed_for_it() {
     assert_eq!(bare.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
 }
 
+/// Strangers cannot make the aggregator hold what only nodes may send.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_session_no_body_is_read() {
+    let registry = Arc::new(Registry::default());
+    let hub = aggregator(terms(1, &registry)).await;
+    let at = hub.addresses()[0].strip_prefix("http://").unwrap().to_owned();
+    for path in ["messages", "question", "answers/9"] {
+        for token in [String::new(), format!("Authorization: Bearer {}\r\n", "00".repeat(32))] {
+            let mut stream = tokio::net::TcpStream::connect(&at).await.unwrap();
+            // A body that does not come.
+            let head = format!("POST /v1/{path} HTTP/1.1\r\nHost: x\r\n{token}Content-Length: 400000\r\n\r\n");
+            tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
+            let mut answer = [0; 12];
+            tokio::io::AsyncReadExt::read_exact(&mut stream, &mut answer).await.unwrap();
+            assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 401", "{path}");
+        }
+    }
+}
+
 /// Whoever is refused anyway costs no arithmetic of Ed25519. A false signature that was verified would count as a stranger's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_signature_is_looked_at_last() {
