@@ -33,6 +33,7 @@ pub(crate) mod log;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    sync::Arc,
 };
 
 use alloy_primitives::{Address, B256, Bytes, U256};
@@ -102,8 +103,8 @@ pub struct Follower {
 pub struct SlotPosting {
     /// Its name in the logs.
     pub id: B256,
-    /// The posting.
-    pub posting: PostedResults,
+    /// The posting. Copies share it: whoever posts chooses how long it is, more than a megabyte if a contract posts.
+    pub posting: Arc<PostedResults>,
     /// What happened to it. A posting that was displaced is [`PostingStatus::Dropped`]; its slot holds another word then.
     pub status: PostingStatus,
     /// Whether the slot still holds its word.
@@ -534,7 +535,7 @@ impl Follower {
         Ok(None)
     }
 
-    fn posted(&mut self, head: U256, newest: B256, posting: &PostedResults) -> Result<(), FollowError> {
+    fn posted(&mut self, head: U256, newest: B256, posting: &Arc<PostedResults>) -> Result<(), FollowError> {
         let before = Head::decode(posting.head);
         follows("result", before.nonce, self.head().nonce)?;
         // A posting changes nothing but the number.
@@ -543,7 +544,7 @@ impl Follower {
         }
         self.head = head;
         let (id, status) = (posting.id(), PostingStatus::Posted);
-        self.postings.insert(posting.slot, SlotPosting { id, posting: posting.clone(), status, in_slot: true });
+        self.postings.insert(posting.slot, SlotPosting { id, posting: Arc::clone(posting), status, in_slot: true });
         self.forget_past();
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `crates/quorate-chain`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
+use std::sync::Arc;
+
 use quorate_evm::{
     Head, KeyGroup, MemberSet, Network, NetworkError, Order,
     alloy_primitives::{Address, B256, Bytes, U256},
@@ -8,11 +10,12 @@ use quorate_evm::{
     base::{KeyPage, PART, WeightPage},
     bls12381::DigestHash,
     contract::Settlement,
-    digest::Contract,
+    digest::{Contract, Results},
     follow::{Deployment, FollowError, Follower, NoNetwork, Note, SettlementEvent},
     gas::Measured,
     hub::{self, Settling},
-    quorum::Store,
+    posting::{Moment, PostedResults},
+    quorum::{NONE, Store},
     state,
 };
 use quorate_lab::operators::Operators;
@@ -141,6 +144,23 @@ impl World {
         }
         let (head, newest) = (word(self.network.head()), self.network.newest());
         (SettlementEvent::Settled { head, newest, results: results.to_vec() }, call.to_vec())
+    }
+
+    /// Posts a result that these members sign, to slot 0.
+    fn post(&mut self, signers: &[usize]) -> PostedResults {
+        let signers: MemberSet = signers.iter().copied().collect();
+        let (epoch, nonce) = (self.network.epoch, self.network.nonce);
+        let (head, deadline, results) = (word(self.network.head()), u64::MAX, vec![B256::repeat_byte(9)]);
+        let settlement = Contract { chain_id: 1, address: DEPLOYMENT.contract };
+        let digest = Results { settlement, epoch, nonce, deadline, store: NONE, results: &results }.digest();
+        let evidence = [signers.as_bytes(), self.operators.sign(&signers, &[digest]).as_bytes()].concat().into();
+        let (poster, when) = (Address::ZERO, Moment::default());
+        let posting = PostedResults { head, deadline, results, evidence, poster, when, slot: 0 };
+        self.network.nonce += 1;
+        let (head, newest) = (word(self.network.head()), self.network.newest());
+        let posted = SettlementEvent::Posted { head, newest, posting: posting.clone().into() };
+        assert_eq!(apply(&mut self.follower, posted, &[]), []);
+        posting
     }
 
     fn check(&mut self) {
@@ -401,6 +421,17 @@ fn weights_from_elsewhere() {
     // The contract has others.
     assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
+}
+
+/// Anyone with a deposit posts a megabyte, and a program keeps the states after many blocks.
+#[test]
+fn copies_of_a_follower_share_its_postings() {
+    let mut world = World::of(KeyGroup::Bls12381G2);
+    let posted = world.post(&[0, 1, 2]);
+    let copy = world.follower.clone();
+    let [here, there] = [&world.follower, &copy].map(|follower| &follower.postings().next().unwrap().posting);
+    assert!(Arc::ptr_eq(here, there) && **here == posted);
+    world.check();
 }
 
 /// A stake registrar begins the epoch. Its calldata has no weights, and its log has.

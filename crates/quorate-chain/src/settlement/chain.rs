@@ -460,7 +460,12 @@ impl Chain {
         Ok(true)
     }
 
-    /// The settlement after the last block that was read.
+    /// The settlement after the last block that was read. The blocks before it may share it.
+    pub(super) fn seen(&self) -> Option<&Follower> {
+        self.checkpoints.back().map(|checkpoint| &*checkpoint.follower)
+    }
+
+    /// The same, to change: what it shares with the blocks before it is copied.
     pub(super) fn follower(&mut self) -> Option<&mut Follower> {
         self.checkpoints.back_mut().map(|checkpoint| Arc::make_mut(&mut checkpoint.follower))
     }

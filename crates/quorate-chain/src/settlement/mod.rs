@@ -149,7 +149,7 @@ impl<L: SettlementListener> SettlementFollower<L> {
 
     fn show(&mut self, target: u64) {
         self.tell();
-        let (block, follower) = (self.chain.block().unwrap_or_default(), self.chain.follower());
+        let (block, follower) = (self.chain.block().unwrap_or_default(), self.chain.seen());
         let (keys, results) = match follower {
             Some(follower) => {
                 self.metrics.settlement(follower);
