@@ -383,9 +383,26 @@ impl Follower {
         self.postings.values()
     }
 
-    /// Whether a true quorum signed a posting that is in a slot, by the keys and weights that the logs tell: see
-    /// [`PostedResults::recompute`]. `decoded` holds at most as many keys as the tables have.
+    /// Whether a true quorum signed a posting that is in a slot, by the keys that the logs tell and by
+    /// [confirmed](Self::confirm_weights) weights: see [`PostedResults::recompute`]. `decoded` holds at most as many keys as the tables
+    /// have.
     pub fn recompute(&self, posting: &PostedResults, decoded: &mut DecodedKeys) -> Recomputed {
+        self.recompute_by(posting, decoded, |weights| weights.confirmed)
+    }
+
+    /// The same by weights that may not be confirmed, as those of an epoch that began and ended before the contract was asked. Calldata
+    /// may tell others than the epoch has, so a posting is true by them only if the contract takes its
+    /// [proof](crate::watch::prove_call). It has the hashes of past weights until those of the epoch after the next one are prepared.
+    pub fn recompute_unconfirmed(&self, posting: &PostedResults, decoded: &mut DecodedKeys) -> Recomputed {
+        self.recompute_by(posting, decoded, |_| true)
+    }
+
+    fn recompute_by(
+        &self,
+        posting: &PostedResults,
+        decoded: &mut DecodedKeys,
+        are_known: impl FnOnce(&&Weights) -> bool,
+    ) -> Recomputed {
         let head = Head::decode(posting.head);
         let Some(key_group) = self.key_group else { return Recomputed::Unknown("there are no keys".to_owned()) };
         let Some(table) = self.tables.get(&head.table) else {
@@ -395,7 +412,7 @@ impl Follower {
             // Some are of tables that are gone.
             decoded.clear();
         }
-        let weights = self.weights_of(head.epoch).filter(|weights| weights.confirmed);
+        let weights = self.weights_of(head.epoch).filter(are_known);
         let Deployment { chain_id, contract, .. } = self.deployment;
         let sources = PostingSources {
             key_group,

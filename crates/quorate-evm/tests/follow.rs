@@ -14,7 +14,8 @@ use quorate_evm::{
     follow::{Deployment, FollowError, Follower, NoNetwork, Note, SettlementEvent},
     gas::Measured,
     hub::{self, Settling},
-    posting::{Moment, PostedResults},
+    network::DecodedKeys,
+    posting::{Moment, PostedResults, PostingFault, Recomputed},
     quorum::{NONE, Store},
     state,
 };
@@ -421,6 +422,27 @@ fn weights_from_elsewhere() {
     // The contract has others.
     assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
+}
+
+/// A watcher that begins anew reads of several epochs before it asks the contract, which then tells of the last one alone.
+#[test]
+fn weights_of_a_past_epoch_that_were_not_confirmed() {
+    let mut world = World::of(KeyGroup::Bls12381G2);
+    // Two are fewer than those whose number is enough, so they are weighed: 7 and 3, of 6.
+    let [heavy, light] = [world.post(&[2, 3]), world.post(&[0, 1])];
+    let head = Head { epoch: 2, ..world.network.head() };
+    let begun = SettlementEvent::EpochBegun { terms: word(Head { nonce: 0, ..head }) };
+    assert_eq!(apply(&mut world.follower, begun, &begin(3, &[1, 2, 3, 4], 6, false)), []);
+    apply(&mut world.follower, SettlementEvent::EpochEntered { head: word(head), newest: B256::ZERO }, &[]);
+    world.follower.confirm_weights();
+    let mut decoded = DecodedKeys::default();
+    for (posting, unconfirmed) in
+        [(heavy, Recomputed::True), (light, Recomputed::False(PostingFault::TooLight { weight: 3, required: 6 }))]
+    {
+        let unknown = Recomputed::Unknown("the weights of epoch 1 are not known".to_owned());
+        assert_eq!(world.follower.recompute(&posting, &mut decoded), unknown);
+        assert_eq!(world.follower.recompute_unconfirmed(&posting, &mut decoded), unconfirmed);
+    }
 }
 
 /// Anyone with a deposit posts a megabyte, and a program keeps the states after many blocks.

@@ -71,8 +71,8 @@ struct Pause {
 /// More gas than a demand takes.
 const DEMAND_GAS: u128 = 120_000;
 
-/// How long the node may take to say the contract's state. Other postings wait meanwhile.
-const STATE_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the node may take to say something about one posting. Other postings wait meanwhile.
+pub(super) const NODE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a call that failed is not tried again.
 const PAUSE: Duration = Duration::from_secs(30);
@@ -145,7 +145,7 @@ impl Sender {
         match self.paused.get(&task).map_or(0, |pause| pause.times % 3) {
             0 => {
                 let call = Settlement::stateCall {};
-                let state = timeout(STATE_PATIENCE, self.node.read(self.contract, &call, None)).await;
+                let state = timeout(NODE_PATIENCE, self.node.read(self.contract, &call, None)).await;
                 // Of a node that does not answer nothing is known.
                 let stands = matches!(state, Ok(Ok(state)) if state == follower.state());
                 if stands { ProofBases::All } else { ProofBases::Ring }
