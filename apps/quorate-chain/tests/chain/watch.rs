@@ -486,6 +486,21 @@ fn what_cannot_be_watched_is_refused() {
     folder.once(&world.url(), world.contract(), &[]).exits(0);
 }
 
+/// Whoever answers for the node chooses neither the chain nor the amount for which the payer signs.
+#[test]
+fn a_payer_names_the_chain_and_the_highest_bond() {
+    let Some(world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let folder = Folder::new();
+    let once = |more: &[&str]| watch(&folder, &world.url(), &world, &[&["--once"], more].concat()).ran();
+    let chain_id = world.node.chain_id().to_string();
+    let ended = once(&["--chain-id", "7"]).exits(2);
+    ended.says(&format!("the node is of chain {chain_id}, and --chain-id is 7; check --rpc"));
+    let ended = once(&["--most-bond", "0.0009"]).exits(2);
+    ended.says("a demand costs a bond of 0.001, and --most-bond is 0.0009");
+    once(&["--most-bond", "1e3"]).exits(2).says("is not an amount");
+    once(&["--chain-id", &chain_id, "--most-bond", "0.001"]).exits(0);
+}
+
 /// The block of a demand leaves the chain, and the posting stays: its proof is demanded again. Then the posting leaves, too, and the
 /// same garbage comes in another block: that is another posting, and its proof is demanded as well.
 #[test]

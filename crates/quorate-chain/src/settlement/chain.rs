@@ -109,9 +109,14 @@ impl Chain {
         let chain_id = node.chain_id().await;
         let chain_id =
             chain_id.map_err(|source| SettlementError::NoNode { option: options.rpc, source: source.into() })?;
+        if let Some(expected) = settings.chain_id.filter(|expected| *expected != chain_id) {
+            let OptionNames { chain_id: option, rpc, .. } = options;
+            return Err(SettlementError::AnotherChain { found: chain_id, expected, option, rpc });
+        }
         let code = node.code(contract).await?;
         if code.is_empty() {
-            return Err(SettlementError::NoContract { contract, chain_id, options });
+            let OptionNames { contract: option, rpc, .. } = options;
+            return Err(SettlementError::NoContract { contract, chain_id, option, rpc });
         }
         let refused = |source: RpcError| {
             if source.is_of_contract() {
@@ -184,6 +189,11 @@ impl Chain {
             hash: block.hash,
             follower: Follower::clone(follower),
         })
+    }
+
+    /// The id of the settlement's chain.
+    pub(super) fn chain_id(&self) -> u64 {
+        self.deployment.chain_id
     }
 
     /// The last block that was read.
@@ -535,6 +545,8 @@ mod tests {
     const OPTIONS: OptionNames = OptionNames {
         rpc: "--rpc",
         contract: "--contract",
+        chain_id: "--chain-id",
+        most_bond: "--most-bond",
         from_block: "--from-block",
         confirmations: "--confirmations",
         cursor: "--cursor",
@@ -577,6 +589,7 @@ mod tests {
         let node = Rpc::new(&node.url).unwrap();
         let settings = SettlementSettings {
             contract: Address::repeat_byte(1),
+            chain_id: None,
             from_block: 0,
             confirmations: Confirmations::Blocks(0),
             blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,

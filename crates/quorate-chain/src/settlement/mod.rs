@@ -196,6 +196,11 @@ impl<L: SettlementListener> SettlementFollower<L> {
         (self.chain.follower(), &mut self.listener)
     }
 
+    /// The id of the settlement's chain.
+    pub(crate) fn chain_id(&self) -> u64 {
+        self.chain.chain_id()
+    }
+
     /// How it follows.
     pub fn settings(&self) -> &SettlementSettings {
         &self.settings

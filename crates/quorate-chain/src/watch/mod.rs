@@ -129,6 +129,21 @@ impl<L: WatchListener> Watcher<L> {
         })
     }
 
+    /// The same watcher, unless a demand costs more than this, in wei.
+    ///
+    /// # Errors
+    /// [`SettlementError::BondTooHigh`].
+    pub fn with_most_bond(self, most: Option<u128>) -> Result<Self, SettlementError> {
+        let bond = self.rules.conditions.bond;
+        match most.filter(|most| bond > *most) {
+            None => Ok(self),
+            Some(most) => {
+                let option = self.following.settings().options.most_bond;
+                Err(SettlementError::BondTooHigh { bond, most, option })
+            }
+        }
+    }
+
     /// From the next turn on calls are sent, and paid by this account.
     pub fn pay(&mut self, payer: WatchPayer) {
         let address = payer.payer.address();
@@ -192,7 +207,8 @@ impl<L: WatchListener> Watcher<L> {
         let Some(newest) = self.following.newest() else { return Ok(WatchTurn::Behind) };
         if let (None, Some(WatchPayer { payer, fees })) = (&self.sender, &self.payer) {
             let (settings, conditions) = (self.following.settings(), self.rules.conditions);
-            self.sender = Some(Sender::start(self.node.clone(), payer.clone(), settings, *fees, conditions).await?);
+            let (node, chain_id) = (self.node.clone(), self.following.chain_id());
+            self.sender = Some(Sender::start(node, chain_id, payer.clone(), settings, *fees, conditions).await?);
         }
         let doubtful = self.look(Moment { time: newest.timestamp, block: newest.number }).await;
         if let Some(sender) = &mut self.sender {
