@@ -172,8 +172,9 @@ impl Chain {
         Ok(())
     }
 
-    /// Forgets all blocks that were read.
-    pub(super) fn begin_anew(&mut self) {
+    /// Forgets all blocks that were read. The next one is this: a cursor may have begun with another one.
+    pub(super) fn begin_anew(&mut self, from_block: u64) {
+        self.from_block = from_block;
         self.checkpoints.clear();
         self.uncounted.clear();
         (self.compared, self.weighed, self.read_again) = (None, None, 0);
@@ -296,7 +297,7 @@ impl Chain {
             return Ok(Step::Done);
         }
         let transactions = transactions?;
-        self.count();
+        let mut read = Vec::new();
         let mut follower = self
             .checkpoints
             .back()
@@ -305,8 +306,10 @@ impl Chain {
             let notes = Arc::make_mut(&mut follower).apply(&events, &calldata);
             let notes = notes.map_err(|source| SettlementError::Contradiction { block, source })?;
             self.notes.extend(notes.iter().map(|note| format!("block {block}: {note}")));
-            self.uncounted.extend(events);
+            read.extend(events);
         }
+        self.count();
+        self.uncounted = read;
         self.metrics.read(to);
         self.checkpoints.push_back(Checkpoint { block: last, follower });
         if self.checkpoints.len() > CHECKPOINTS {

@@ -113,7 +113,12 @@ impl<L: SettlementListener> SettlementFollower<L> {
             return Ok(self.behind());
         }
         while let Some(target) = target {
-            let step = self.chain.step(target).await?;
+            let step = match self.chain.step(target).await {
+                Err(error @ (SettlementError::Contradiction { .. } | SettlementError::Log { .. })) => {
+                    return self.doubts(error);
+                }
+                step => step?,
+            };
             self.listener.turns();
             self.show(target);
             if matches!(step, Step::Done) {
@@ -128,18 +133,22 @@ impl<L: SettlementListener> SettlementFollower<L> {
             return Ok(if self.chain.is_before(target) { SettlementTurn::Before } else { SettlementTurn::Behind });
         }
         let compared = match self.chain.compare().await {
-            // What does not match is not to be read again from the cursor. A node that does not answer says nothing of it.
-            Err(error @ SettlementError::Differs(_)) => {
-                if !self.chain.read_again() {
-                    self.remove_cursor();
-                    return Err(error);
-                }
-                false
-            }
+            Err(error @ SettlementError::Differs(_)) => return self.doubts(error),
+            // A node that does not answer says nothing of what was read.
             compared => compared?,
         };
         self.tell();
         Ok(if compared { SettlementTurn::Compared } else { SettlementTurn::Behind })
+    }
+
+    /// What was read does not match: the last blocks are read again, or, if that was tried often enough, it is an error, and what was read
+    /// is not to be read again from the cursor.
+    fn doubts(&mut self, error: SettlementError) -> Result<SettlementTurn, SettlementError> {
+        if self.chain.read_again() {
+            return Ok(self.behind());
+        }
+        self.remove_cursor();
+        Err(error)
     }
 
     fn behind(&mut self) -> SettlementTurn {
@@ -232,9 +241,9 @@ impl<L: SettlementListener> SettlementFollower<L> {
         Ok(())
     }
 
-    /// Forgets all that was read, and the cursor: the next turn reads the logs from the first block on.
+    /// Forgets all that was read, and the cursor: the next turn reads the logs from the first block of the settings on.
     pub fn begin_anew(&mut self) {
-        self.chain.begin_anew();
+        self.chain.begin_anew(self.settings.from_block);
         self.remove_cursor();
     }
 
