@@ -86,6 +86,7 @@ impl Reading {
     ) -> SettlementSettings {
         SettlementSettings {
             contract,
+            chain_id: None,
             from_block: self.from_block,
             confirmations: self.confirmations,
             blocks_at_once: self.blocks,
@@ -94,6 +95,8 @@ impl Reading {
             options: OptionNames {
                 rpc: "--rpc",
                 contract: "--contract",
+                chain_id: "--chain-id",
+                most_bond: "--most-bond",
                 from_block: "--from-block",
                 confirmations: "--confirmations",
                 cursor: cursor_option,

@@ -8,10 +8,10 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use quorate_chain::{
-    settlement::{SettlementFollower, SettlementListener as _, SettlementMetrics},
+    settlement::{SettlementFollower, SettlementListener as _, SettlementMetrics, SettlementSettings},
     watch::{WatchMetrics, WatchPayer, WatchTurn, Watcher},
 };
-use quorate_evm::{address, posting::PostingConditions, watch::UnknownPostings};
+use quorate_evm::{address, amount, posting::PostingConditions, watch::UnknownPostings};
 use quorate_host::{
     dash::path_to_write,
     exit::{Exit, Failure, Result, in_full},
@@ -32,9 +32,10 @@ use crate::{
 /// signature. Prints a line for each posting, with the time that is left until it is final, and one for each change.
 ///
 /// Without a payer nothing is sent. With one (--key-file), it demands the proof of each false posting and pays the bond, drops
-/// those that nobody has proven in time, and withdraws what it is credited. With --prove, it also proves true postings whose
-/// proof somebody demands. A posting that it cannot recompute does not count as true: see --unknown. If standard output takes no
-/// line, a watcher that pays says so and goes on; without a payer it ends.
+/// those that nobody has proven in time, and withdraws what it is credited. Name the chain and the highest bond beside the payer
+/// (--chain-id, --most-bond): without them the node says for which chain is signed, and what a demand costs. With --prove, it also
+/// proves true postings whose proof somebody demands. A posting that it cannot recompute does not count as true: see --unknown.
+/// If standard output takes no line, a watcher that pays says so and goes on; without a payer it ends.
 ///
 /// It keeps no network file. It goes on from its cursor, and reads the logs anew without one. While the node does not answer,
 /// it says so and asks again.
@@ -47,6 +48,14 @@ pub(crate) struct Arguments {
     /// The settlement's address
     #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
     contract: Address,
+
+    /// The id of the settlement's chain. A node of another one is refused, and nothing is signed for another one
+    #[arg(long, value_name = "ID", env = "QUORATE_CHAIN_CHAIN_ID")]
+    chain_id: Option<u64>,
+
+    /// Refuse a settlement of which a demand costs a higher bond than this, in the chain's coin, such as 0.03
+    #[arg(long, value_name = "AMOUNT", env = "QUORATE_CHAIN_MOST_BOND", value_parser = amount::parse_wei)]
+    most_bond: Option<u128>,
 
     /// The file from which it goes on after a restart
     #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR", value_parser = path_to_write())]
@@ -81,7 +90,8 @@ const EXAMPLES: &str = "\
 Examples:
   quorate-chain watch --rpc http://localhost:8545 --contract 0x… --once
   quorate-chain watch --rpc http://localhost:8545 --contract 0x… \\
-      --key-file payer.json --prove --metrics 127.0.0.1:9605";
+      --key-file payer.json --chain-id 1 --most-bond 0.03 \\
+      --prove --metrics 127.0.0.1:9605";
 
 impl Arguments {
     /// Runs the command.
@@ -92,7 +102,9 @@ impl Arguments {
         let watchers = self.reading.serve(&counted).await?;
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(self.contract, self.cursor.clone(), "--cursor file");
-        let mut watcher = Watcher::open(node, settings, self.unknown, self.prove, counted, Progress::new()).await?;
+        let settings = SettlementSettings { chain_id: self.chain_id, ..settings };
+        let watcher = Watcher::open(node, settings, self.unknown, self.prove, counted, Progress::new()).await?;
+        let mut watcher = watcher.with_most_bond(self.most_bond)?;
         let PostingConditions { window, window_blocks, answer, answer_blocks, slots, penalty, bond } =
             watcher.conditions();
         watcher.following().listener.line(format_args!(

@@ -30,6 +30,8 @@ pub struct NodeWatch {
     pub settings: SettlementSettings,
     /// Who pays for calls; nothing is sent without.
     pub payer: Option<WatchPayer>,
+    /// The highest bond of a demand, in wei, if there is a limit.
+    pub most_bond: Option<u128>,
     /// What is done about a posting that cannot be recomputed.
     pub unknown: UnknownPostings,
     /// Whether true postings are proven whose proof somebody demands.
@@ -122,12 +124,12 @@ impl Watch {
 
     /// The watcher, once the node of the chain has answered.
     async fn open(&mut self) -> Watcher<NodeLog> {
-        let NodeWatch { rpc, settings, payer, unknown, prove } = self.what.clone();
+        let NodeWatch { rpc, settings, payer, most_bond, unknown, prove } = self.what.clone();
         let every = settings.every;
         loop {
             let metrics = Arc::clone(&self.metrics);
             let opened = Watcher::open(rpc.clone(), settings.clone(), unknown, prove, metrics, NodeLog).await;
-            match opened {
+            match opened.and_then(|watcher| watcher.with_most_bond(most_bond)) {
                 Ok(mut watcher) => {
                     let PostingConditions { window, window_blocks, slots, .. } = watcher.conditions();
                     let contract = settings.contract;

@@ -86,8 +86,9 @@ pub struct RpcLimits {
     pub tries: u32,
     /// How long is waited after the first try; twice as long after each further one.
     pub first_wait: Duration,
-    /// The most bytes of any answer. Most kinds have a smaller limit: a number 16 KiB, what is not of logs 4 MiB, and logs
-    /// 32 MiB.
+    /// The most bytes of any answer. Most kinds have a smaller limit: a number 16 KiB, what is not of logs 4 MiB, and the logs of several
+    /// blocks 32 MiB. Those of one block may have 128 MiB, because nobody can ask for less than a block: whoever posts to a settlement
+    /// fills blocks of 150 million gas with more than 32 MiB, and blocks of 590 million gas with more than 128 MiB.
     pub answer_bytes: usize,
 }
 
@@ -97,7 +98,7 @@ impl Default for RpcLimits {
             timeout: Duration::from_secs(30),
             tries: 6,
             first_wait: Duration::from_millis(250),
-            answer_bytes: 32 << 20,
+            answer_bytes: 128 << 20,
         }
     }
 }
@@ -348,7 +349,7 @@ impl Rpc {
         if !status.is_success() {
             return Err(unreachable(format!("HTTP status {}", status.as_u16())));
         }
-        let most = self.limits.answer_bytes.min(most_bytes(method));
+        let most = self.limits.answer_bytes.min(most_bytes(method, parameters));
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(innermost(&error.without_url())))? {
             if answer.len() + chunk.len() > most {
@@ -549,7 +550,7 @@ fn runs_code(method: &str) -> bool {
 }
 
 /// The most bytes of an answer. Those with logs alone may be long, and are asked for one at a time.
-fn most_bytes(method: &str) -> usize {
+fn most_bytes(method: &str, parameters: &Value) -> usize {
     match method {
         "eth_chainId"
         | "eth_estimateGas"
@@ -557,9 +558,15 @@ fn most_bytes(method: &str) -> usize {
         | "eth_getTransactionCount"
         | "eth_maxPriorityFeePerGas"
         | "eth_sendRawTransaction" => 16 << 10,
+        "eth_getLogs" if is_of_one_block(&parameters[0]) => 128 << 20,
         "eth_getLogs" => 32 << 20,
         _ => 4 << 20,
     }
+}
+
+/// Whether a filter is for the logs of one block, so that no smaller question is left.
+fn is_of_one_block(filter: &Value) -> bool {
+    filter["fromBlock"].is_string() && filter["fromBlock"] == filter["toBlock"]
 }
 
 /// The words of a node, as far as they are shown.
@@ -584,6 +591,7 @@ mod tests {
         thread,
     };
 
+    use quorate_lab::proxy::Proxy;
     use tokio::runtime;
 
     use super::*;
@@ -646,6 +654,27 @@ mod tests {
         assert!(error.to_string().contains("eth_chainId") && error.to_string().contains("16384 bytes"), "{error}");
         drop(asked);
         assert!(node.join().unwrap() < 16 << 20, "the rest was never read: buffers of the system alone");
+    }
+
+    /// Whoever fills a block with postings blinds nobody: its logs are read, though those of several blocks may not be as long.
+    #[test]
+    fn the_logs_of_one_block_may_be_long() {
+        let data = format!("0x{}", "00".repeat(17 << 20));
+        let node = Proxy::alone(move |_, _| {
+            let (address, none) = (Address::ZERO, Value::Null);
+            Ok(json!([{
+                "address": address, "topics": [], "data": data, "blockHash": none, "blockNumber": none, "transactionHash": none,
+                "transactionIndex": none, "logIndex": none, "removed": false
+            }]))
+        });
+        let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let logs = |last: u64| {
+            let filter = Filter::new().from_block(7u64).to_block(last);
+            asked.block_on(async { Rpc::new(&node.url).unwrap().logs(&filter, RpcPatience::Once).await })
+        };
+        assert_eq!(logs(7).unwrap()[0].data().data.len(), 17 << 20);
+        let error = logs(8).unwrap_err();
+        assert!(matches!(error, RpcError::Answer { .. }) && error.to_string().contains("33554432 bytes"), "{error}");
     }
 
     /// What a node writes reaches errors as one line of bounded length.

@@ -2,6 +2,9 @@
 
 use alloy_primitives::U256;
 
+/// The decimals of a chain's coin, whose smallest unit is the wei.
+pub const COIN_DECIMALS: u8 = 18;
+
 /// An amount in the smallest unit, in whole ones: to the last digit, as [`parse`] reads it.
 pub fn exact(number: U256, decimals: u8) -> String {
     let digits = format!("{number:0>width$}", width = usize::from(decimals) + 1);
@@ -50,6 +53,14 @@ pub fn parse(text: &str, decimals: u8) -> Result<U256, AmountError> {
     U256::from_str_radix(&number, 10).map_err(|_| AmountError::TooMuch(text.to_owned()))
 }
 
+/// The amount in wei that a text stands for in a chain's coin, such as `0.03`.
+///
+/// # Errors
+/// [`AmountError`]. Nothing is rounded.
+pub fn parse_wei(text: &str) -> Result<u128, AmountError> {
+    u128::try_from(parse(text, COIN_DECIMALS)?).map_err(|_| AmountError::TooMuch(text.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -68,6 +79,8 @@ mod tests {
         }
         assert!(parse("0.15", 1).unwrap_err().to_string().contains("has more than 1 decimals"));
         assert!(matches!(parse(&"9".repeat(78), 18), Err(AmountError::TooMuch(_))));
+        assert_eq!(parse_wei("0.03"), Ok(30_000_000_000_000_000));
+        assert!(matches!(parse_wei(&"9".repeat(40)), Err(AmountError::TooMuch(_))));
     }
 
     /// Nine digits behind the point of an ETH are Gwei.

@@ -33,6 +33,7 @@ pub(crate) mod log;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    sync::Arc,
 };
 
 use alloy_primitives::{Address, B256, Bytes, U256};
@@ -102,8 +103,8 @@ pub struct Follower {
 pub struct SlotPosting {
     /// Its name in the logs.
     pub id: B256,
-    /// The posting.
-    pub posting: PostedResults,
+    /// The posting. Copies share it: whoever posts chooses how long it is, more than a megabyte if a contract posts.
+    pub posting: Arc<PostedResults>,
     /// What happened to it. A posting that was displaced is [`PostingStatus::Dropped`]; its slot holds another word then.
     pub status: PostingStatus,
     /// Whether the slot still holds its word.
@@ -382,9 +383,26 @@ impl Follower {
         self.postings.values()
     }
 
-    /// Whether a true quorum signed a posting that is in a slot, by the keys and weights that the logs tell: see
-    /// [`PostedResults::recompute`]. `decoded` holds at most as many keys as the tables have.
+    /// Whether a true quorum signed a posting that is in a slot, by the keys that the logs tell and by
+    /// [confirmed](Self::confirm_weights) weights: see [`PostedResults::recompute`]. `decoded` holds at most as many keys as the tables
+    /// have.
     pub fn recompute(&self, posting: &PostedResults, decoded: &mut DecodedKeys) -> Recomputed {
+        self.recompute_by(posting, decoded, |weights| weights.confirmed)
+    }
+
+    /// The same by weights that may not be confirmed, as those of an epoch that began and ended before the contract was asked. Calldata
+    /// may tell others than the epoch has, so a posting is true by them only if the contract takes its
+    /// [proof](crate::watch::prove_call). It has the hashes of past weights until those of the epoch after the next one are prepared.
+    pub fn recompute_unconfirmed(&self, posting: &PostedResults, decoded: &mut DecodedKeys) -> Recomputed {
+        self.recompute_by(posting, decoded, |_| true)
+    }
+
+    fn recompute_by(
+        &self,
+        posting: &PostedResults,
+        decoded: &mut DecodedKeys,
+        are_known: impl FnOnce(&&Weights) -> bool,
+    ) -> Recomputed {
         let head = Head::decode(posting.head);
         let Some(key_group) = self.key_group else { return Recomputed::Unknown("there are no keys".to_owned()) };
         let Some(table) = self.tables.get(&head.table) else {
@@ -394,7 +412,7 @@ impl Follower {
             // Some are of tables that are gone.
             decoded.clear();
         }
-        let weights = self.weights_of(head.epoch).filter(|weights| weights.confirmed);
+        let weights = self.weights_of(head.epoch).filter(are_known);
         let Deployment { chain_id, contract, .. } = self.deployment;
         let sources = PostingSources {
             key_group,
@@ -534,7 +552,7 @@ impl Follower {
         Ok(None)
     }
 
-    fn posted(&mut self, head: U256, newest: B256, posting: &PostedResults) -> Result<(), FollowError> {
+    fn posted(&mut self, head: U256, newest: B256, posting: &Arc<PostedResults>) -> Result<(), FollowError> {
         let before = Head::decode(posting.head);
         follows("result", before.nonce, self.head().nonce)?;
         // A posting changes nothing but the number.
@@ -543,7 +561,7 @@ impl Follower {
         }
         self.head = head;
         let (id, status) = (posting.id(), PostingStatus::Posted);
-        self.postings.insert(posting.slot, SlotPosting { id, posting: posting.clone(), status, in_slot: true });
+        self.postings.insert(posting.slot, SlotPosting { id, posting: Arc::clone(posting), status, in_slot: true });
         self.forget_past();
         Ok(())
     }

@@ -270,7 +270,7 @@ mod tests {
             when: Moment { time: 1_000, block: 100 },
             slot: 3,
         };
-        SlotPosting { id: posting.id(), posting, status, in_slot: true }
+        SlotPosting { id: posting.id(), posting: posting.into(), status, in_slot: true }
     }
 
     fn demanded(challenger: Address) -> SlotPosting {

@@ -1,6 +1,8 @@
 //! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `crates/quorate-chain`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
+use std::sync::Arc;
+
 use quorate_evm::{
     Head, KeyGroup, MemberSet, Network, NetworkError, Order,
     alloy_primitives::{Address, B256, Bytes, U256},
@@ -8,11 +10,13 @@ use quorate_evm::{
     base::{KeyPage, PART, WeightPage},
     bls12381::DigestHash,
     contract::Settlement,
-    digest::Contract,
+    digest::{Contract, Results},
     follow::{Deployment, FollowError, Follower, NoNetwork, Note, SettlementEvent},
     gas::Measured,
     hub::{self, Settling},
-    quorum::Store,
+    network::DecodedKeys,
+    posting::{Moment, PostedResults, PostingFault, Recomputed},
+    quorum::{NONE, Store},
     state,
 };
 use quorate_lab::operators::Operators;
@@ -141,6 +145,23 @@ impl World {
         }
         let (head, newest) = (word(self.network.head()), self.network.newest());
         (SettlementEvent::Settled { head, newest, results: results.to_vec() }, call.to_vec())
+    }
+
+    /// Posts a result that these members sign, to slot 0.
+    fn post(&mut self, signers: &[usize]) -> PostedResults {
+        let signers: MemberSet = signers.iter().copied().collect();
+        let (epoch, nonce) = (self.network.epoch, self.network.nonce);
+        let (head, deadline, results) = (word(self.network.head()), u64::MAX, vec![B256::repeat_byte(9)]);
+        let settlement = Contract { chain_id: 1, address: DEPLOYMENT.contract };
+        let digest = Results { settlement, epoch, nonce, deadline, store: NONE, results: &results }.digest();
+        let evidence = [signers.as_bytes(), self.operators.sign(&signers, &[digest]).as_bytes()].concat().into();
+        let (poster, when) = (Address::ZERO, Moment::default());
+        let posting = PostedResults { head, deadline, results, evidence, poster, when, slot: 0 };
+        self.network.nonce += 1;
+        let (head, newest) = (word(self.network.head()), self.network.newest());
+        let posted = SettlementEvent::Posted { head, newest, posting: posting.clone().into() };
+        assert_eq!(apply(&mut self.follower, posted, &[]), []);
+        posting
     }
 
     fn check(&mut self) {
@@ -401,6 +422,38 @@ fn weights_from_elsewhere() {
     // The contract has others.
     assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
+}
+
+/// A watcher that begins anew reads of several epochs before it asks the contract, which then tells of the last one alone.
+#[test]
+fn weights_of_a_past_epoch_that_were_not_confirmed() {
+    let mut world = World::of(KeyGroup::Bls12381G2);
+    // Two are fewer than those whose number is enough, so they are weighed: 7 and 3, of 6.
+    let [heavy, light] = [world.post(&[2, 3]), world.post(&[0, 1])];
+    let head = Head { epoch: 2, ..world.network.head() };
+    let begun = SettlementEvent::EpochBegun { terms: word(Head { nonce: 0, ..head }) };
+    assert_eq!(apply(&mut world.follower, begun, &begin(3, &[1, 2, 3, 4], 6, false)), []);
+    apply(&mut world.follower, SettlementEvent::EpochEntered { head: word(head), newest: B256::ZERO }, &[]);
+    world.follower.confirm_weights();
+    let mut decoded = DecodedKeys::default();
+    for (posting, unconfirmed) in
+        [(heavy, Recomputed::True), (light, Recomputed::False(PostingFault::TooLight { weight: 3, required: 6 }))]
+    {
+        let unknown = Recomputed::Unknown("the weights of epoch 1 are not known".to_owned());
+        assert_eq!(world.follower.recompute(&posting, &mut decoded), unknown);
+        assert_eq!(world.follower.recompute_unconfirmed(&posting, &mut decoded), unconfirmed);
+    }
+}
+
+/// Anyone with a deposit posts a megabyte, and a program keeps the states after many blocks.
+#[test]
+fn copies_of_a_follower_share_its_postings() {
+    let mut world = World::of(KeyGroup::Bls12381G2);
+    let posted = world.post(&[0, 1, 2]);
+    let copy = world.follower.clone();
+    let [here, there] = [&world.follower, &copy].map(|follower| &follower.postings().next().unwrap().posting);
+    assert!(Arc::ptr_eq(here, there) && **here == posted);
+    world.check();
 }
 
 /// A stake registrar begins the epoch. Its calldata has no weights, and its log has.

@@ -107,8 +107,8 @@ fn a_signer_who_registers_later() {
         let operators = Operators::new(key_group, 4);
         let (keys, weights) = (operators.members(), [1; 4]);
         let posting = posting(&operators, &[0, 1, 3].into_iter().collect(), 1);
-        let posted =
-            SlotPosting { id: posting.id(), posting: posting.clone(), status: PostingStatus::Posted, in_slot: true };
+        let (id, status) = (posting.id(), PostingStatus::Posted);
+        let posted = SlotPosting { id, posting: posting.clone().into(), status, in_slot: true };
         let mut decoded = DecodedKeys::default();
         let before = posting.recompute(&sources(key_group, &keys[..3], &weights), &mut decoded);
         assert!(matches!(before, Recomputed::Unknown(_)), "{before:?}");

@@ -1,6 +1,11 @@
 //! What cannot be followed, and what the program says to it.
 
-use std::{fs, net::TcpListener, path::Path, time::Instant};
+use std::{
+    fs::{self, File},
+    net::TcpListener,
+    path::Path,
+    time::Instant,
+};
 
 use quorate_evm::{
     KeyGroup, MemberSet,
@@ -17,7 +22,7 @@ use quorate_lab::{
     run::Run as _,
     settlement::{LocalSettlement, emitter, forwarder},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_node_that_is_not_there() {
@@ -98,6 +103,41 @@ fn a_state_that_does_not_match_is_never_written() {
     world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
     folder.once(&world.url(), world.contract(), &[]).exits(0);
     assert_eq!(folder.network().unwrap(), world.network);
+}
+
+/// A cursor whose keys are not those of the logs is taken away as well, or every run after it would fail as this one.
+#[test]
+fn a_cursor_that_the_logs_contradict_is_not_kept() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    let path = folder.path("network.json.cursor");
+    let mut cursor: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    cursor["follower"]["tables"]["0"]["keys"].as_array_mut().unwrap().pop();
+    fs::write(&path, cursor.to_string()).unwrap();
+    world.register(9);
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(1);
+    ended.says("logs are missing: key 4 follows, expected 3");
+    assert!(!folder.has_cursor());
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+}
+
+/// Long postings may have made it so. A watcher that does not start again for that would watch nothing.
+#[test]
+fn a_cursor_that_is_too_long_is_taken_for_none() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    let long = File::create(folder.path("network.json.cursor")).unwrap();
+    long.set_len((64 << 20) + 1).unwrap();
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(0);
+    ended.says("network.json.cursor has more than 67108864 bytes, the limit: the logs are read anew");
+    assert_eq!(folder.network().unwrap(), world.network);
+    assert!(folder.path("network.json.cursor").metadata().unwrap().len() < 64 << 20);
 }
 
 /// A node that does not tell the contract's state costs nothing that was read before.

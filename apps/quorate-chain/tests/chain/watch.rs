@@ -375,6 +375,31 @@ fn what_cannot_be_recomputed_is_demanded_in_time() {
     watch(&Folder::new(), &world.url(), &world, &["--once"]).ran().exits(0);
 }
 
+/// A watcher without a cursor reads of two epochs at once, and the contract confirms the weights of the last one alone. What those of the
+/// first one make true is not demanded, and what they do not is.
+#[test]
+fn a_watcher_that_begins_anew_does_not_demand_true_postings_of_past_epochs() {
+    let Some(mut world) = LocalSettlement::deploy_optimistic(KeyGroup::Bls12381G2Nu, 4) else { return };
+    // Only the last one is heavy enough alone, so weights are needed.
+    world.begin(vec![1, 1, 1, 5], 5, false);
+    world.enter();
+    let [light, heavy]: [MemberSet; 2] = [[0], [3]].map(|signers| signers.into_iter().collect());
+    let heavy = world.post(&heavy, &[result(1)], &[result(1)], 0);
+    let light = world.post(&light, &[result(2)], &[result(2)], 1);
+    world.begin(vec![5, 1, 1, 1], 5, false);
+    world.enter();
+    let folder = Folder::new();
+    let mut running = paying(&folder, &world.url(), &world, &[]);
+    wait_until_said("true, posted", &folder);
+    wait_until_said("not recomputed, the weights of epoch 1 are not known, posted", &folder);
+    world.node.pass(3 * u64::from(CONDITIONS.window) / 4);
+    world.node.mine(3 * u64::from(CONDITIONS.windowBlocks) / 4);
+    wait("the demand", &folder, || world.demand(&light).is_some());
+    assert_eq!((world.status(&heavy, None), world.demand(&heavy)), (POSTED, None), "{}", said(&folder));
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
 /// A node hides the log of a posting's demand: what it says is not believed.
 #[test]
 fn a_node_that_hides_logs_is_not_believed() {
@@ -459,6 +484,21 @@ fn what_cannot_be_watched_is_refused() {
     command.arg(folder.path("watch.cursor")).args(many).ran().exits(2).says("less than half of the window");
     // `follow` follows it as any settlement.
     folder.once(&world.url(), world.contract(), &[]).exits(0);
+}
+
+/// Whoever answers for the node chooses neither the chain nor the amount for which the payer signs.
+#[test]
+fn a_payer_names_the_chain_and_the_highest_bond() {
+    let Some(world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let folder = Folder::new();
+    let once = |more: &[&str]| watch(&folder, &world.url(), &world, &[&["--once"], more].concat()).ran();
+    let chain_id = world.node.chain_id().to_string();
+    let ended = once(&["--chain-id", "7"]).exits(2);
+    ended.says(&format!("the node is of chain {chain_id}, and --chain-id is 7; check --rpc"));
+    let ended = once(&["--most-bond", "0.0009"]).exits(2);
+    ended.says("a demand costs a bond of 0.001, and --most-bond is 0.0009");
+    once(&["--most-bond", "1e3"]).exits(2).says("is not an amount");
+    once(&["--chain-id", &chain_id, "--most-bond", "0.001"]).exits(0);
 }
 
 /// The block of a demand leaves the chain, and the posting stays: its proof is demanded again. Then the posting leaves, too, and the

@@ -21,6 +21,7 @@ use quorate_chain::{
 use quorate_evm::{
     address::CheckedAddress,
     alloy_primitives::Address,
+    amount,
     contract::Erc20,
     digest::{Contract, PeerBinding},
     task_network::ContractTerms,
@@ -214,6 +215,7 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
     };
     let settings = SettlementSettings {
         contract,
+        chain_id: options.watch_chain_id,
         from_block: options.watch_from_block.unwrap_or(0),
         confirmations: options.watch_confirmations.unwrap_or(Confirmations::Blocks(SettlementSettings::CONFIRMATIONS)),
         blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
@@ -222,14 +224,18 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
         options: OptionNames {
             rpc: if options.watch_rpc.is_some() { "--watch-rpc" } else { "--rpc" },
             contract: "--watch",
+            chain_id: "--watch-chain-id",
+            most_bond: "--watch-most-bond",
             from_block: "--watch-from-block",
             confirmations: "--watch-confirmations",
             cursor: "--data folder",
         },
     };
+    let most_bond = options.watch_most_bond.as_deref().map(amount::parse_wei).transpose();
+    let most_bond = most_bond.map_err(|error| Failure::usage(anyhow!("--watch-most-bond: {error}")))?;
     let unknown = options.watch_unknown.unwrap_or_default();
     let (payer, prove) = (watch_payer(options, roles)?, options.watch_prove.unwrap_or(false));
-    Ok(Some(NodeWatch { rpc, settings, payer, unknown, prove }))
+    Ok(Some(NodeWatch { rpc, settings, payer, most_bond, unknown, prove }))
 }
 
 /// Who pays for the calls of the watch.
@@ -258,6 +264,8 @@ fn watch_payer(options: &Options, roles: Roles) -> Result<Option<WatchPayer>> {
 fn without_watch(options: &Options) -> Result<()> {
     let given = [
         ("watch-rpc", options.watch_rpc.is_some()),
+        ("watch-chain-id", options.watch_chain_id.is_some()),
+        ("watch-most-bond", options.watch_most_bond.is_some()),
         ("watch-from-block", options.watch_from_block.is_some()),
         ("watch-confirmations", options.watch_confirmations.is_some()),
         ("watch-poll", options.watch_poll.is_some()),
@@ -406,7 +414,8 @@ async fn prepare(
     let follow =
         FollowSettings { from_block: options.from_block.unwrap_or(0), confirmations, ..FollowSettings::default() };
     let follower = NetworkFollower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
-    let submitting = if roles.aggregate { Some(submitting(options, &rpc, confirmations).await?) } else { None };
+    let submitting =
+        if roles.aggregate { Some(submitting(options, &rpc, terms.chain_id, confirmations).await?) } else { None };
 
     let identity = Identity::load_or_create(&data.path().join("identity"))?;
     let peer_id = identity.peer_id();
@@ -470,10 +479,12 @@ async fn decimals(rpc: &Rpc, terms: &ContractTerms) -> u8 {
     rpc.read(terms.token, &Erc20::decimalsCall {}, None).await.unwrap_or(0)
 }
 
-async fn submitting(options: &Options, rpc: &Rpc, confirmations: Confirmations) -> Result<Submitting> {
+/// What sends transactions on the network's chain.
+async fn submitting(options: &Options, rpc: &Rpc, chain_id: u64, confirmations: Confirmations) -> Result<Submitting> {
     let default = SubmitSettings::default();
     let settings = SubmitSettings {
         fees: options.fees(),
+        chain_id: Some(chain_id),
         confirmations,
         poll: Duration::from_millis(options.poll.map_or(1_000, |poll| poll.get())),
         ..default

@@ -215,6 +215,11 @@ fn options_of_a_watch_are_checked() {
     same.says("hold the key of one account").says("name the key of another account");
     run(&["--watch", &contract, "--watch-prove"]).exits(2).says("--watch-key-file does not name it");
     run(&["--watch", &contract, "--watch-rpc", "ws://localhost"]).exits(2).says("--watch-rpc: ");
+    run(&["--watch-chain-id", "1"]).exits(2).says("--watch-chain-id is about a watch");
+    run(&["--watch-most-bond", "0.03"]).exits(2).says("--watch-most-bond is about a watch");
+    run(&["--watch", &contract, "--watch-most-bond", "1e3"])
+        .exits(2)
+        .says("--watch-most-bond: \"1e3\" is not an amount");
     let printed = run(&["--watch", &contract, "--watch-unknown", "report", "--watch-prove", "--print-config"]).exits(0);
     for line in [format!("watch = \"{contract}\""), "watch-unknown = \"report\"".into(), "watch-prove = true".into()] {
         assert!(printed.out.contains(&line), "{line}: {printed:?}");

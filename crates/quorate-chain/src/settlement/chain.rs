@@ -109,9 +109,14 @@ impl Chain {
         let chain_id = node.chain_id().await;
         let chain_id =
             chain_id.map_err(|source| SettlementError::NoNode { option: options.rpc, source: source.into() })?;
+        if let Some(expected) = settings.chain_id.filter(|expected| *expected != chain_id) {
+            let OptionNames { chain_id: option, rpc, .. } = options;
+            return Err(SettlementError::AnotherChain { found: chain_id, expected, option, rpc });
+        }
         let code = node.code(contract).await?;
         if code.is_empty() {
-            return Err(SettlementError::NoContract { contract, chain_id, options });
+            let OptionNames { contract: option, rpc, .. } = options;
+            return Err(SettlementError::NoContract { contract, chain_id, option, rpc });
         }
         let refused = |source: RpcError| {
             if source.is_of_contract() {
@@ -167,8 +172,9 @@ impl Chain {
         Ok(())
     }
 
-    /// Forgets all blocks that were read.
-    pub(super) fn begin_anew(&mut self) {
+    /// Forgets all blocks that were read. The next one is this: a cursor may have begun with another one.
+    pub(super) fn begin_anew(&mut self, from_block: u64) {
+        self.from_block = from_block;
         self.checkpoints.clear();
         self.uncounted.clear();
         (self.compared, self.weighed, self.read_again) = (None, None, 0);
@@ -184,6 +190,11 @@ impl Chain {
             hash: block.hash,
             follower: Follower::clone(follower),
         })
+    }
+
+    /// The id of the settlement's chain.
+    pub(super) fn chain_id(&self) -> u64 {
+        self.deployment.chain_id
     }
 
     /// The last block that was read.
@@ -286,7 +297,7 @@ impl Chain {
             return Ok(Step::Done);
         }
         let transactions = transactions?;
-        self.count();
+        let mut read = Vec::new();
         let mut follower = self
             .checkpoints
             .back()
@@ -295,8 +306,10 @@ impl Chain {
             let notes = Arc::make_mut(&mut follower).apply(&events, &calldata);
             let notes = notes.map_err(|source| SettlementError::Contradiction { block, source })?;
             self.notes.extend(notes.iter().map(|note| format!("block {block}: {note}")));
-            self.uncounted.extend(events);
+            read.extend(events);
         }
+        self.count();
+        self.uncounted = read;
         self.metrics.read(to);
         self.checkpoints.push_back(Checkpoint { block: last, follower });
         if self.checkpoints.len() > CHECKPOINTS {
@@ -460,7 +473,12 @@ impl Chain {
         Ok(true)
     }
 
-    /// The settlement after the last block that was read.
+    /// The settlement after the last block that was read. The blocks before it may share it.
+    pub(super) fn seen(&self) -> Option<&Follower> {
+        self.checkpoints.back().map(|checkpoint| &*checkpoint.follower)
+    }
+
+    /// The same, to change: what it shares with the blocks before it is copied.
     pub(super) fn follower(&mut self) -> Option<&mut Follower> {
         self.checkpoints.back_mut().map(|checkpoint| Arc::make_mut(&mut checkpoint.follower))
     }
@@ -530,6 +548,8 @@ mod tests {
     const OPTIONS: OptionNames = OptionNames {
         rpc: "--rpc",
         contract: "--contract",
+        chain_id: "--chain-id",
+        most_bond: "--most-bond",
         from_block: "--from-block",
         confirmations: "--confirmations",
         cursor: "--cursor",
@@ -572,6 +592,7 @@ mod tests {
         let node = Rpc::new(&node.url).unwrap();
         let settings = SettlementSettings {
             contract: Address::repeat_byte(1),
+            chain_id: None,
             from_block: 0,
             confirmations: Confirmations::Blocks(0),
             blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,

@@ -2,8 +2,11 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use alloy::primitives::{Address, B256};
-use quorate_evm::follow::{BadLog, FollowError};
+use alloy::primitives::{Address, B256, U256};
+use quorate_evm::{
+    amount,
+    follow::{BadLog, FollowError},
+};
 use quorate_host::{
     exit::{Ends, Exit},
     file::FileError,
@@ -18,6 +21,10 @@ pub struct OptionNames {
     pub rpc: &'static str,
     /// The settlement's address.
     pub contract: &'static str,
+    /// The chain's id.
+    pub chain_id: &'static str,
+    /// The highest bond of a demand.
+    pub most_bond: &'static str,
     /// The block from which logs are read.
     pub from_block: &'static str,
     /// How many blocks must follow a block before its logs count.
@@ -38,6 +45,18 @@ pub enum SettlementError {
         /// Why there is no answer.
         source: Box<RpcError>,
     },
+    /// The node is one of another chain than the one that is named.
+    #[error("the node is of chain {found}, and {option} is {expected}; check {rpc}")]
+    AnotherChain {
+        /// The node's chain.
+        found: u64,
+        /// The chain that is named.
+        expected: u64,
+        /// The option that names it.
+        option: &'static str,
+        /// The option that names the node.
+        rpc: &'static str,
+    },
     /// The node gave no answer that can be used.
     #[error(transparent)]
     Rpc(#[from] RpcError),
@@ -49,17 +68,18 @@ pub enum SettlementError {
     NoTransaction(B256),
     /// There is no contract at the address, or the node has not read the chain up to it.
     #[error(
-        "there is no contract at {contract} on chain {chain_id}; check {} and {}, or wait if the node has not read the whole chain yet",
-        options.contract,
-        options.rpc
+        "there is no contract at {contract} on chain {chain_id}; check {option} and {rpc}, or wait if the node has not read the whole \
+         chain yet"
     )]
     NoContract {
         /// The address.
         contract: Address,
         /// The node's chain.
         chain_id: u64,
-        /// What to check.
-        options: OptionNames,
+        /// The option that names the contract.
+        option: &'static str,
+        /// The option that names the node.
+        rpc: &'static str,
     },
     /// The contract answers otherwise than a settlement.
     #[error("{contract} on chain {chain_id} does not answer as a settlement does; check {option}")]
@@ -92,6 +112,20 @@ pub enum SettlementError {
         confirmations: u64,
         /// The contract's window.
         window_blocks: u32,
+    },
+    /// A demand costs more than is allowed.
+    #[error(
+        "a demand costs a bond of {}, and {option} is {}; check the contract and its node, or allow more",
+        amount::exact(U256::from(*bond), amount::COIN_DECIMALS),
+        amount::exact(U256::from(*most), amount::COIN_DECIMALS)
+    )]
+    BondTooHigh {
+        /// The bond, in wei.
+        bond: u128,
+        /// The most that is allowed, in wei.
+        most: u128,
+        /// The option that says so.
+        option: &'static str,
     },
     /// A log has another form than a settlement's.
     #[error("block {block}")]
@@ -191,9 +225,11 @@ impl Ends for SettlementError {
             | Self::NoTransaction(_)
             | Self::NoContract { .. }
             | Self::Unwritten { .. } => Exit::Io,
-            Self::NotASettlement { .. }
+            Self::AnotherChain { .. }
+            | Self::NotASettlement { .. }
             | Self::NothingPosted { .. }
             | Self::TooManyConfirmations { .. }
+            | Self::BondTooHigh { .. }
             | Self::Log { .. }
             | Self::Cursor { .. }
             | Self::CursorOfAnother { .. } => Exit::Usage,

@@ -25,6 +25,7 @@ use std::{
 };
 
 use quorate_evm::follow::Follower;
+use quorate_host::file::FileError;
 
 pub use error::{OptionNames, SettlementError, SettlementPlace};
 pub use metrics::SettlementMetrics;
@@ -66,6 +67,8 @@ pub struct SettlementFollower<L> {
     chain: Chain,
     settings: SettlementSettings,
     saved: Instant,
+    /// Whether the last cursor was too long to be written.
+    is_too_long: bool,
     metrics: Arc<SettlementMetrics>,
 }
 
@@ -73,7 +76,7 @@ pub struct SettlementFollower<L> {
 const SAVED_EVERY: Duration = Duration::from_secs(10);
 
 impl<L: SettlementListener> SettlementFollower<L> {
-    /// Asks the node for the settlement, and goes on from the cursor, if there is one.
+    /// Asks the node for the settlement, and goes on from the cursor, if there is one. One that is too long is taken for none.
     ///
     /// # Errors
     /// The node does not answer, the contract is not a settlement, or the cursor is not one of it.
@@ -81,13 +84,17 @@ impl<L: SettlementListener> SettlementFollower<L> {
         node: Rpc,
         settings: SettlementSettings,
         metrics: Arc<SettlementMetrics>,
-        listener: L,
+        mut listener: L,
     ) -> Result<Self, SettlementError> {
         let mut chain = Chain::open(node, &settings, Arc::clone(&metrics)).await?;
-        if let Some(cursor) = cursor::read(&settings.cursor)? {
-            chain.resume(cursor, &settings.cursor)?;
+        match cursor::read(&settings.cursor) {
+            Ok(Some(cursor)) => chain.resume(cursor, &settings.cursor)?,
+            Ok(None) => {}
+            Err(SettlementError::Unread(FileError::TooLarge { path, limit })) => listener
+                .note(&format!("{} has more than {limit} bytes, the limit: the logs are read anew", path.display())),
+            Err(error) => return Err(error),
         }
-        Ok(Self { listener, chain, settings, saved: Instant::now(), metrics })
+        Ok(Self { listener, chain, settings, saved: Instant::now(), is_too_long: false, metrics })
     }
 
     /// Reads what is confirmed, and compares the contract.
@@ -106,7 +113,12 @@ impl<L: SettlementListener> SettlementFollower<L> {
             return Ok(self.behind());
         }
         while let Some(target) = target {
-            let step = self.chain.step(target).await?;
+            let step = match self.chain.step(target).await {
+                Err(error @ (SettlementError::Contradiction { .. } | SettlementError::Log { .. })) => {
+                    return self.doubts(error);
+                }
+                step => step?,
+            };
             self.listener.turns();
             self.show(target);
             if matches!(step, Step::Done) {
@@ -121,18 +133,22 @@ impl<L: SettlementListener> SettlementFollower<L> {
             return Ok(if self.chain.is_before(target) { SettlementTurn::Before } else { SettlementTurn::Behind });
         }
         let compared = match self.chain.compare().await {
-            // What does not match is not to be read again from the cursor. A node that does not answer says nothing of it.
-            Err(error @ SettlementError::Differs(_)) => {
-                if !self.chain.read_again() {
-                    self.remove_cursor();
-                    return Err(error);
-                }
-                false
-            }
+            Err(error @ SettlementError::Differs(_)) => return self.doubts(error),
+            // A node that does not answer says nothing of what was read.
             compared => compared?,
         };
         self.tell();
         Ok(if compared { SettlementTurn::Compared } else { SettlementTurn::Behind })
+    }
+
+    /// What was read does not match: the last blocks are read again, or, if that was tried often enough, it is an error, and what was read
+    /// is not to be read again from the cursor.
+    fn doubts(&mut self, error: SettlementError) -> Result<SettlementTurn, SettlementError> {
+        if self.chain.read_again() {
+            return Ok(self.behind());
+        }
+        self.remove_cursor();
+        Err(error)
     }
 
     fn behind(&mut self) -> SettlementTurn {
@@ -149,7 +165,7 @@ impl<L: SettlementListener> SettlementFollower<L> {
 
     fn show(&mut self, target: u64) {
         self.tell();
-        let (block, follower) = (self.chain.block().unwrap_or_default(), self.chain.follower());
+        let (block, follower) = (self.chain.block().unwrap_or_default(), self.chain.seen());
         let (keys, results) = match follower {
             Some(follower) => {
                 self.metrics.settlement(follower);
@@ -189,6 +205,11 @@ impl<L: SettlementListener> SettlementFollower<L> {
         (self.chain.follower(), &mut self.listener)
     }
 
+    /// The id of the settlement's chain.
+    pub(crate) fn chain_id(&self) -> u64 {
+        self.chain.chain_id()
+    }
+
     /// How it follows.
     pub fn settings(&self) -> &SettlementSettings {
         &self.settings
@@ -200,18 +221,29 @@ impl<L: SettlementListener> SettlementFollower<L> {
         self.metrics.caught_up(waits);
     }
 
-    /// Writes the cursor.
+    /// Writes the cursor. One that is too long to be read again is not written, which is said once: the file stays as it is.
     ///
     /// # Errors
     /// [`SettlementError::Unwritten`].
-    pub fn save(&self) -> Result<(), SettlementError> {
+    pub fn save(&mut self) -> Result<(), SettlementError> {
         let Some(cursor) = self.chain.cursor() else { return Ok(()) };
-        cursor::write(&self.settings.cursor, &cursor)
+        let path = &self.settings.cursor;
+        let is_too_long = !cursor::write(path, &cursor)?;
+        if is_too_long && !self.is_too_long {
+            self.listener.note(&format!(
+                "what is to be written to {} has more than {} bytes, because of long postings: after a restart the logs are read \
+                 from an older block on",
+                path.display(),
+                cursor::MOST_BYTES
+            ));
+        }
+        self.is_too_long = is_too_long;
+        Ok(())
     }
 
-    /// Forgets all that was read, and the cursor: the next turn reads the logs from the first block on.
+    /// Forgets all that was read, and the cursor: the next turn reads the logs from the first block of the settings on.
     pub fn begin_anew(&mut self) {
-        self.chain.begin_anew();
+        self.chain.begin_anew(self.settings.from_block);
         self.remove_cursor();
     }
 

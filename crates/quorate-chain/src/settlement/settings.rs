@@ -12,6 +12,8 @@ use crate::task_network::Confirmations;
 pub struct SettlementSettings {
     /// The settlement's address.
     pub contract: Address,
+    /// The chain's id: a node of another chain is refused. If it is not known here, the node is believed.
+    pub chain_id: Option<u64>,
     /// The block from which logs are read: that of the deployment, or one before it.
     pub from_block: u64,
     /// How many blocks must follow a block before its logs count.

@@ -18,6 +18,8 @@ pub struct SubmitSettings {
     pub bump_after: Duration,
     /// How long a call may wait, from its submission on, before it is given up.
     pub give_up_after: Duration,
+    /// The chain's id. Nothing is signed for another chain; if it is not known here, the node is asked for it once, and believed.
+    pub chain_id: Option<u64>,
     /// When a transaction is final.
     pub confirmations: Confirmations,
     /// How often the node is asked.
@@ -34,6 +36,7 @@ impl Default for SubmitSettings {
             fees: FeeLimits::default(),
             bump_after: Duration::from_secs(36),
             give_up_after: Duration::from_secs(600),
+            chain_id: None,
             confirmations: Confirmations::Finalized,
             poll: Duration::from_secs(2),
             most_in_flight: 16,

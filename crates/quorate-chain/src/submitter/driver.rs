@@ -101,7 +101,11 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         calls: Receiver<Call<L>>,
         events: Sender<SubmitEvent<L>>,
     ) -> Result<Self, RpcError> {
-        let (address, chain_id) = (payer.address(), rpc.chain_id().await?);
+        let address = payer.address();
+        let chain_id = match settings.chain_id {
+            Some(chain_id) => chain_id,
+            None => rpc.chain_id().await?,
+        };
         let mined = count(&rpc, address, "latest").await?;
         let pending = count(&rpc, address, "pending").await?;
         let machine = Machine::new(settings.clone(), mined, pending, 1);
@@ -442,6 +446,11 @@ mod tests {
     }
 
     fn rig(takes: Result<(), &'static str>, estimate: &'static str) -> Rig {
+        rig_of(None, takes, estimate)
+    }
+
+    /// The same where the chain's id is known, or asked for.
+    fn rig_of(chain_id: Option<u64>, takes: Result<(), &'static str>, estimate: &'static str) -> Rig {
         let node = Node { takes, estimate, newest: 9, code: "0x60", taken: 0, asked: BTreeMap::new() };
         let node = Arc::new(Mutex::new(node));
         let answering = node.clone();
@@ -450,7 +459,7 @@ mod tests {
         let limits = RpcLimits { tries: 2, first_wait: Duration::from_millis(1), ..RpcLimits::default() };
         let rpc = Rpc::with(&proxy.url, limits).unwrap();
         let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
-        let settings = SubmitSettings { bump_after: Duration::ZERO, ..SubmitSettings::default() };
+        let settings = SubmitSettings { bump_after: Duration::ZERO, chain_id, ..SubmitSettings::default() };
         let ((calls, inbox), (outbox, events)) = (mpsc::channel(1), mpsc::channel(1_024));
         let driver = runtime.block_on(Driver::new(rpc, payer, settings, inbox, outbox)).unwrap();
         Rig { node, driver, events, _calls: calls, runtime }
@@ -479,6 +488,17 @@ mod tests {
         fn asked(&self, method: &str) -> usize {
             self.node.lock().unwrap().asked.get(method).copied().unwrap_or(0)
         }
+    }
+
+    /// A node that lies chooses no chain for which is signed.
+    #[test]
+    fn a_chain_that_is_known_is_not_asked_for() {
+        let mut rig = rig_of(Some(5), Ok(()), "0x5208");
+        rig.submit(1);
+        let (_, told) = rig.round();
+        assert!(matches!(told[..], [SubmitEvent::Sent { label: 1, .. }, ..]), "{told:?}");
+        assert_eq!((rig.driver.chain_id, rig.asked("eth_chainId")), (5, 0));
+        assert_eq!(rig_of(None, Ok(()), "0x5208").driver.chain_id, 1);
     }
 
     const TOO_LOW: &str = "transaction underpriced: gas tip cap 3000000000, minimum needed 25000000000";

@@ -17,24 +17,31 @@ use std::{
     sync::Arc,
 };
 
-use alloy::primitives::B256;
+use alloy::primitives::{B256, Bytes};
 use quorate_evm::{
     contract::OptimisticSettlement,
     follow::{Follower, SlotPosting},
+    gas::Measured,
     network::DecodedKeys,
     posting::{Moment, PostingConditions, PostingStatus, Recomputed},
-    watch::{PostingOutlook, UnknownPostings, WatchRules, numbers},
+    watch::{PostingOutlook, ProofBases, UnknownPostings, WatchRules, numbers, prove_call},
 };
+use serde_json::json;
+use tokio::time::timeout;
 
 pub use metrics::{PostingCounts, WatchMetrics, WatchSight};
 
-use self::{metrics::OpenPosting, sender::Sender};
+use self::{
+    metrics::OpenPosting,
+    sender::{NODE_PATIENCE, Sender},
+};
 use crate::{
     fees::FeeLimits,
     rpc::Rpc,
     settlement::{SettlementError, SettlementFollower, SettlementListener, SettlementSettings, SettlementTurn},
     submitter::Payer,
     task_network::Confirmations,
+    transaction,
 };
 
 /// Who hears what a watcher finds.
@@ -122,6 +129,21 @@ impl<L: WatchListener> Watcher<L> {
         })
     }
 
+    /// The same watcher, unless a demand costs more than this, in wei.
+    ///
+    /// # Errors
+    /// [`SettlementError::BondTooHigh`].
+    pub fn with_most_bond(self, most: Option<u128>) -> Result<Self, SettlementError> {
+        let bond = self.rules.conditions.bond;
+        match most.filter(|most| bond > *most) {
+            None => Ok(self),
+            Some(most) => {
+                let option = self.following.settings().options.most_bond;
+                Err(SettlementError::BondTooHigh { bond, most, option })
+            }
+        }
+    }
+
     /// From the next turn on calls are sent, and paid by this account.
     pub fn pay(&mut self, payer: WatchPayer) {
         let address = payer.payer.address();
@@ -185,7 +207,8 @@ impl<L: WatchListener> Watcher<L> {
         let Some(newest) = self.following.newest() else { return Ok(WatchTurn::Behind) };
         if let (None, Some(WatchPayer { payer, fees })) = (&self.sender, &self.payer) {
             let (settings, conditions) = (self.following.settings(), self.rules.conditions);
-            self.sender = Some(Sender::start(self.node.clone(), payer.clone(), settings, *fees, conditions).await?);
+            let (node, chain_id) = (self.node.clone(), self.following.chain_id());
+            self.sender = Some(Sender::start(node, chain_id, payer.clone(), settings, *fees, conditions).await?);
         }
         let doubtful = self.look(Moment { time: newest.timestamp, block: newest.number }).await;
         if let Some(sender) = &mut self.sender {
@@ -212,7 +235,7 @@ impl<L: WatchListener> Watcher<L> {
                 self.say(posting, None, None);
                 continue;
             }
-            let verdict = self.verdict(posting);
+            let verdict = self.verdict(posting).await;
             let outlook = self.rules.outlook(posting, now);
             doubtful += usize::from(verdict != Recomputed::True);
             self.say(posting, Some(&verdict), Some(outlook));
@@ -237,14 +260,17 @@ impl<L: WatchListener> Watcher<L> {
     }
 
     /// What a posting turned out to be.
-    fn verdict(&mut self, posting: &SlotPosting) -> Recomputed {
+    async fn verdict(&mut self, posting: &SlotPosting) -> Recomputed {
         if let Some(found) = self.found.get(&posting.id) {
             return found.clone();
         }
         let decoded = &mut self.decoded;
         let recompute = |follower: &mut Follower| follower.recompute(&posting.posting, decoded);
         let nothing = || Recomputed::Unknown("no block was read".to_owned());
-        let verdict = self.following.follower().map_or_else(nothing, recompute);
+        let mut verdict = self.following.follower().map_or_else(nothing, recompute);
+        if matches!(verdict, Recomputed::Unknown(_)) && self.is_provable(posting).await {
+            verdict = Recomputed::True;
+        }
         if matches!(verdict, Recomputed::False(_)) && !self.said.contains_key(&posting.id) {
             self.metrics.found_false();
         }
@@ -253,6 +279,23 @@ impl<L: WatchListener> Watcher<L> {
             self.found.insert(posting.id, verdict.clone());
         }
         verdict
+    }
+
+    /// Whether the contract takes a proof of a posting whose signers are heavy enough by weights that it has not confirmed. Such a posting
+    /// is true: whoever demands its proof loses the bond.
+    async fn is_provable(&mut self, posting: &SlotPosting) -> bool {
+        let contract = self.following.settings().contract;
+        let Some(follower) = self.following.follower() else { return false };
+        if follower.recompute_unconfirmed(&posting.posting, &mut self.decoded) != Recomputed::True {
+            return false;
+        }
+        let demand = posting.status.demand();
+        let call = prove_call(follower, &posting.posting, demand, ProofBases::Nothing, &Measured::default());
+        let Ok(call) = call else { return false };
+        let call = transaction::call(contract, call.calldata, &call.access_list);
+        // Of a node that does not answer nothing is known.
+        let asked = self.node.ask::<Bytes>("eth_call", json!([call, "latest"]));
+        matches!(timeout(NODE_PATIENCE, asked).await, Ok(Ok(_)))
     }
 
     /// Tells what is so with a posting, if it is something else than before.

@@ -71,23 +71,25 @@ struct Pause {
 /// More gas than a demand takes.
 const DEMAND_GAS: u128 = 120_000;
 
-/// How long the node may take to say the contract's state. Other postings wait meanwhile.
-const STATE_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the node may take to say something about one posting. Other postings wait meanwhile.
+pub(super) const NODE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a call that failed is not tried again.
 const PAUSE: Duration = Duration::from_secs(30);
 
 impl Sender {
-    /// Asks the node what the payer has sent before.
+    /// Asks the node what the payer has sent before. Nothing is signed for another chain than this.
     pub(super) async fn start(
         node: Rpc,
+        chain_id: u64,
         payer: Payer,
         settings: &SettlementSettings,
         fees: FeeLimits,
         conditions: PostingConditions,
     ) -> Result<Self, RpcError> {
         let SettlementSettings { contract, confirmations, every, .. } = *settings;
-        let settings = SubmitSettings { fees, confirmations, poll: every, ..SubmitSettings::default() };
+        let chain_id = Some(chain_id);
+        let settings = SubmitSettings { fees, chain_id, confirmations, poll: every, ..SubmitSettings::default() };
         let (submitter, events) = Submitter::start(node.clone(), payer, settings).await?;
         let (under_way, paused) = (BTreeSet::new(), BTreeMap::new());
         Ok(Self { node, contract, conditions, fees, submitter, events, under_way, paused, demands: None })
@@ -145,7 +147,7 @@ impl Sender {
         match self.paused.get(&task).map_or(0, |pause| pause.times % 3) {
             0 => {
                 let call = Settlement::stateCall {};
-                let state = timeout(STATE_PATIENCE, self.node.read(self.contract, &call, None)).await;
+                let state = timeout(NODE_PATIENCE, self.node.read(self.contract, &call, None)).await;
                 // Of a node that does not answer nothing is known.
                 let stands = matches!(state, Ok(Ok(state)) if state == follower.state());
                 if stands { ProofBases::All } else { ProofBases::Ring }
@@ -305,12 +307,21 @@ mod tests {
         let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
         let settings = SettlementSettings {
             contract: Address::repeat_byte(1),
+            chain_id: None,
             from_block: 0,
             confirmations: Confirmations::Finalized,
             blocks_at_once: 1,
             every: Duration::from_secs(3_600),
             cursor: PathBuf::new(),
-            options: OptionNames { rpc: "", contract: "", from_block: "", confirmations: "", cursor: "" },
+            options: OptionNames {
+                rpc: "",
+                contract: "",
+                chain_id: "",
+                most_bond: "",
+                from_block: "",
+                confirmations: "",
+                cursor: "",
+            },
         };
         let conditions = PostingConditions {
             window: 4,
@@ -321,7 +332,7 @@ mod tests {
             penalty: 1,
             bond: 1,
         };
-        let started = Sender::start(rpc.clone(), payer, &settings, FeeLimits::default(), conditions);
+        let started = Sender::start(rpc.clone(), 1, payer, &settings, FeeLimits::default(), conditions);
         let sender = runtime.block_on(started).unwrap();
         (sender, rpc, runtime)
     }

@@ -1,5 +1,7 @@
 //! The logs of a settlement, and of its stake registrar, that say something about its network.
 
+use std::sync::Arc;
+
 use alloy_primitives::{B256, Bytes, Log, U256};
 use alloy_sol_types::SolEvent;
 
@@ -100,7 +102,7 @@ pub enum SettlementEvent {
         /// The commitment of the newest base, which a posting does not change.
         newest: B256,
         /// The posting. Its head is the one before the call.
-        posting: PostedResults,
+        posting: Arc<PostedResults>,
     },
     /// The proof of a posting was demanded.
     PostingDemanded {
@@ -267,7 +269,7 @@ impl SettlementEvent {
                 let packed = read::<OptimisticSettlement::Posted>(log)?.posting;
                 let (head, newest, posting) =
                     PostedResults::of_log(&packed).map_err(|why| BadLog { name: "Posted", why })?;
-                Self::Posted { head, newest, posting }
+                Self::Posted { head, newest, posting: posting.into() }
             }
             OptimisticSettlement::Demanded::SIGNATURE_HASH => {
                 let OptimisticSettlement::Demanded { id, challenger, when } = read(log)?;
