@@ -19,7 +19,10 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::PeerBinding,
 };
-use quorate_lab::run::{self, Run as _, Running, ServiceManager, shell};
+use quorate_lab::{
+    needs::skip,
+    run::{self, Run as _, Running, ServiceManager, shell},
+};
 use quorate_signer_client::{
     SignerClient, SignerError,
     client::ClientSettings,
@@ -464,8 +467,7 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
     if rustix::process::geteuid().is_root() {
         let nobody = "umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true";
         if shell(nobody).args(["sh", "true"]).ran().code != 0 {
-            eprintln!("skipped: another user's folder, because there is no setpriv");
-            return;
+            return skip("there is no setpriv, which would make a process of another user");
         }
         let data = place.folder().join("data");
         for path in [place.folder(), &data] {
