@@ -51,7 +51,11 @@ said=$(systemd-analyze verify --man=no --recursive-errors=no "$folder"/* 2>&1) |
 [ -z "$said" ] || { echo "$said"; exit 1; }
 # Versions before 250 read only units that are installed.
 version=$(systemd-analyze --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
-if [ "$version" -lt 250 ]; then echo "exposure of units: skipped, systemd $version cannot tell it offline"; exit 0; fi
+if [ "$version" -lt 250 ]; then
+    [ "${CI:-}" != true ] || { echo "units: systemd $version tells no exposure offline, and with CI=true nothing is skipped"; exit 1; }
+    echo "exposure of units: skipped, systemd $version cannot tell it offline"
+    exit 0
+fi
 for unit in "$folder"/*.service; do
     most=$(exposure "${unit##*/}")
     said=$(systemd-analyze security --offline=yes --no-pager --threshold="$most" "$unit" 2>&1) ||

@@ -5,7 +5,8 @@ of processes wait for each other, half of the cores have nothing to do.
     scripts/run_tests.py --workspace --locked --features ...
 
 The arguments are those of `cargo test`, without a filter. Each test program gets the folder that Cargo would give it. What a
-program prints is shown if one of its tests fails, and at the end stands what failed. Exit code 1 if anything did.
+program prints is shown if one of its tests fails. Of passing tests only the lines are shown that begin with `skipped`, each
+once: they say what was missing. At the end stands what failed. Exit code 1 if anything did.
 """
 
 import concurrent.futures
@@ -22,6 +23,8 @@ CARGO = os.environ.get("CARGO", "cargo")
 LONG = ["network", "all", "quorate_curve", "chain", "quorate_lab", "cli_dkg", "quorate_threshold", "cli_verify", "integrate"]
 # A test program uses all cores, but many of them wait: for a chain, for a clock, for a disk.
 AT_ONCE = max(2, (os.cpu_count() or 1) // 4)
+# A program without its data may skip hundreds of files.
+SHOWN = 20
 
 
 def build(arguments):
@@ -36,7 +39,8 @@ def build(arguments):
         if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
             continue
         folder = pathlib.Path(message["manifest_path"]).parent
-        programs.append((message["target"]["name"], folder, [message["executable"]]))
+        # Without the flag, what a passing test prints is lost.
+        programs.append((message["target"]["name"], folder, [message["executable"], "--show-output"]))
     return programs
 
 
@@ -62,16 +66,24 @@ def main():
     rank = {name: place for place, name in enumerate(LONG)}
     jobs.sort(key=lambda job: rank.get(job[0], len(rank)))
     start = time.monotonic()
-    total, failed = 0, []
+    total, skipped, failed = 0, 0, []
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run, *job) for job in jobs]):
             name, ok, passed, seconds, of_cpu, output = done.result()
             total += passed
             print(f"{'ok    ' if ok else 'FAILED'} {seconds:7.1f} s, {of_cpu:6.1f} s of CPU {passed:5} passed  {name}", flush=True)
+            lines = sorted(set(re.findall(r"^skipped.*", output, re.MULTILINE)))
+            skipped += len(lines)
+            for line in lines[:SHOWN]:
+                print(f"       {line}", flush=True)
+            if len(lines) > SHOWN:
+                print(f"       and {len(lines) - SHOWN} more lines of what {name} skipped", flush=True)
             if not ok:
                 failed.append(name)
-                print(output, flush=True)
+                print(re.sub(r"\nsuccesses:\n.*?(?=\nfailures:\n|\ntest result: )", "", output, flags=re.DOTALL), flush=True)
     print(f"{total} tests of {len(names)} programs passed, and the examples, in {time.monotonic() - start:.0f} s")
+    if skipped:
+        print(f"lines above that say what was skipped: {skipped}")
     if failed:
         sys.exit("failed: " + ", ".join(sorted(failed)))
 

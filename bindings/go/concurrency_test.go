@@ -31,8 +31,8 @@ func TestManyGoroutinesOnOneVerifier(t *testing.T) {
 			}
 			for range 8 {
 				verdicts, err := verify(ctx, claims)
-				if err != nil {
-					t.Error(err)
+				if err != nil || len(verdicts) != len(claims) {
+					t.Errorf("found %d verdicts for %d claims, %v", len(verdicts), len(claims), err)
 					return
 				}
 				for i, verdict := range verdicts {

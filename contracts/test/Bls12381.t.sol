@@ -6,6 +6,7 @@ import {BLS12381_P_HIGH, BLS12381_P_LOW} from "../src/libraries/Fields.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
 import {BlsVectors, vmMore} from "./plain/BlsVectors.sol";
+import {Vectors} from "./plain/Vectors.sol";
 import {Meter} from "./mocks/Meter.sol";
 import {Test, vm} from "./Test.sol";
 
@@ -141,10 +142,8 @@ contract Bls12381Test is Test {
                     )
                 )
             );
-            (string memory json, bool present) = BlsVectors.read(
-                string.concat("04_eip2537_", string(BlsPoints.slice(name, 2, name.length - 2)), ".json")
-            );
-            if (!present) return;
+            string memory json =
+                Vectors.read(string.concat("04_eip2537_", string(BlsPoints.slice(name, 2, name.length - 2)), ".json"));
             for (uint256 j = 0; BlsVectors.has(json, j, "Input"); ++j) {
                 (bool success, bytes memory output) =
                     precompile.staticcall{gas: 1_000_000}(BlsVectors.bytesAt(json, j, "Input"));
@@ -161,8 +160,7 @@ contract Bls12381Test is Test {
     }
 
     function test_vectors_of_eip2537_hold_for_addG1() public view {
-        (string memory json, bool present) = BlsVectors.read("04_eip2537_eips/add_G1_bls.json");
-        if (!present) return;
+        string memory json = Vectors.read("04_eip2537_eips/add_G1_bls.json");
         uint256 j = 0;
         for (; BlsVectors.has(json, j, "Input"); ++j) {
             bytes memory input = BlsVectors.bytesAt(json, j, "Input");
@@ -173,8 +171,7 @@ contract Bls12381Test is Test {
     }
 
     function test_vectors_of_eip2537_hold_for_addG2() public view {
-        (string memory json, bool present) = BlsVectors.read("04_eip2537_eips/add_G2_bls.json");
-        if (!present) return;
+        string memory json = Vectors.read("04_eip2537_eips/add_G2_bls.json");
         uint256 j = 0;
         for (; BlsVectors.has(json, j, "Input"); ++j) {
             bytes memory input = BlsVectors.bytesAt(json, j, "Input");
@@ -192,8 +189,7 @@ contract Bls12381Test is Test {
     function test_vectors_of_eip2537_are_refused_by_addG1() public {
         string[2] memory files = ["04_eip2537_eips/fail-add_G1_bls.json", "04_eip2537_geth/fail-blsG1Add.json"];
         for (uint256 i = 0; i < 2; ++i) {
-            (string memory json, bool present) = BlsVectors.read(files[i]);
-            if (!present) return;
+            string memory json = Vectors.read(files[i]);
             uint256 refused = 0;
             for (uint256 j = 0; BlsVectors.has(json, j, "Input"); ++j) {
                 bytes memory input = BlsVectors.bytesAt(json, j, "Input");
@@ -208,8 +204,7 @@ contract Bls12381Test is Test {
     }
 
     function test_vectors_of_eip2537_hold_for_mapToG1() public view {
-        (string memory json, bool present) = BlsVectors.read("04_eip2537_eips/map_fp_to_G1_bls.json");
-        if (!present) return;
+        string memory json = Vectors.read("04_eip2537_eips/map_fp_to_G1_bls.json");
         uint256 j = 0;
         for (; BlsVectors.has(json, j, "Input"); ++j) {
             (uint256 high, uint256 low) = abi.decode(BlsVectors.bytesAt(json, j, "Input"), (uint256, uint256));
@@ -221,8 +216,7 @@ contract Bls12381Test is Test {
     function test_vectors_of_eip2537_are_refused_by_mapToG1() public {
         string[2] memory files = ["04_eip2537_eips/fail-map_fp_to_G1_bls.json", "04_eip2537_geth/fail-blsMapG1.json"];
         for (uint256 i = 0; i < 2; ++i) {
-            (string memory json, bool present) = BlsVectors.read(files[i]);
-            if (!present) return;
+            string memory json = Vectors.read(files[i]);
             uint256 refused = 0;
             for (uint256 j = 0; BlsVectors.has(json, j, "Input"); ++j) {
                 bytes memory input = BlsVectors.bytesAt(json, j, "Input");
@@ -238,8 +232,7 @@ contract Bls12381Test is Test {
 
     /// @notice The cases with two pairs. A case with one pair is completed by a pair of infinities.
     function test_vectors_of_eip2537_hold_for_isPairingOne() public view {
-        (string memory json, bool present) = BlsVectors.read("04_eip2537_eips/pairing_check_bls.json");
-        if (!present) return;
+        string memory json = Vectors.read("04_eip2537_eips/pairing_check_bls.json");
         uint256 checked = 0;
         for (uint256 j = 0; BlsVectors.has(json, j, "Input"); ++j) {
             bytes memory input = BlsVectors.bytesAt(json, j, "Input");

@@ -4,40 +4,32 @@ pragma solidity 0.8.37;
 import {vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
+import {Vectors} from "./plain/Vectors.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 
+/// @dev The file of the operators, as `Vectors.read` has it.
+string constant OPERATOR_KEYS = "11_bn254_keys/eigenlayer_operator_keys_a.json";
+
 /// @notice The operators of `11_bn254_keys`, with their secrets. They are public test keys of EigenLayer's middleware.
 contract Operators {
-    error VectorsMissing(string path);
-
     uint256[] private _secrets;
     Bn254.G2[] private _keys;
 
     constructor() {
-        string memory root = vm.envOr("QUORATE_VECTORS", string("../../shared/vectors"));
-        string memory path = string.concat(root, "/11_bn254_keys/eigenlayer_operator_keys_a.json");
-        try vm.readFile(path) returns (string memory json) {
-            for (uint256 i = 0; i < 64; i++) {
-                string memory place = string.concat(".cases[", vm.toString(i), "]");
-                _secrets.push(vm.parseUint(vm.parseJsonString(json, string.concat(place, ".sk"))));
-                _keys.push(
-                    Bn254.G2(
-                        _coordinate(json, place, ".g2_x[0]"),
-                        _coordinate(json, place, ".g2_x[1]"),
-                        _coordinate(json, place, ".g2_y[0]"),
-                        _coordinate(json, place, ".g2_y[1]")
-                    )
-                );
-            }
-        } catch {
-            // The vectors may be absent, and then the tests are skipped. In continuous integration that is an error.
-            require(bytes(vm.envOr("CI", string(""))).length == 0, VectorsMissing(path));
+        string memory json = Vectors.read(OPERATOR_KEYS);
+        for (uint256 i = 0; i < 64; i++) {
+            string memory place = string.concat(".cases[", vm.toString(i), "]");
+            _secrets.push(Vectors.number(json, string.concat(place, ".sk")));
+            _keys.push(
+                Bn254.G2(
+                    Vectors.number(json, string.concat(place, ".g2_x[0]")),
+                    Vectors.number(json, string.concat(place, ".g2_x[1]")),
+                    Vectors.number(json, string.concat(place, ".g2_y[0]")),
+                    Vectors.number(json, string.concat(place, ".g2_y[1]"))
+                )
+            );
         }
-    }
-
-    function count() external view returns (uint256) {
-        return _secrets.length;
     }
 
     function secretOf(bytes memory signers) external view returns (uint256 secret) {
@@ -88,9 +80,5 @@ contract Operators {
             }
             sum = PlainBn254G2.add(sum, key);
         }
-    }
-
-    function _coordinate(string memory json, string memory place, string memory name) private pure returns (uint256) {
-        return vm.parseUint(vm.parseJsonString(json, string.concat(place, name)));
     }
 }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Test, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
-import {Operators} from "./Operators.sol";
+import {OPERATOR_KEYS, Operators} from "./Operators.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 import {HashToBn254} from "../src/libraries/HashToBn254.sol";
@@ -14,6 +14,7 @@ import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {Bls12381} from "../src/libraries/Bls12381.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
+import {Vectors} from "./plain/Vectors.sol";
 import {Head} from "../src/Head.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
@@ -55,8 +56,9 @@ abstract contract SettlementsTest is Test {
     function _hint(Members.Base memory base, bytes memory signers) internal view virtual returns (bytes memory);
 
     function setUp() public {
+        // If the file is absent, all tests are skipped. The operators, who are another contract, cannot do that.
+        Vectors.read(OPERATOR_KEYS);
         _operators = new Operators();
-        if (_operators.count() < N) return;
         _settlement = _new();
         for (uint256 i = 0; i < N; i++) {
             bytes memory alone = _one(i);
@@ -166,7 +168,6 @@ abstract contract SettlementsTest is Test {
     }
 
     function test_settles() public {
-        if (address(_settlement) == address(0)) return;
         Members.Base memory base = _settle(Members.empty(), 2, _most(0, true), 1);
         assertEq(_settlement.commitmentAt(2), keccak256(Members.preimage(base)), "the full set");
         base = _settle(base, 3, _most(3, false), 1);
@@ -178,7 +179,6 @@ abstract contract SettlementsTest is Test {
 
     /// @notice Members leave and come, one by one and in runs, and either may be first or last.
     function test_differencesInEveryOrder() public {
-        if (address(_settlement) == address(0)) return;
         Members.Base memory base = _settle(Members.empty(), Members.NEWEST, _pattern(hex"5a5a5a5a5af0"), 1);
         bytes[7] memory others = [
             bytes(hex"a5a5a5a5a50f"),
@@ -196,7 +196,6 @@ abstract contract SettlementsTest is Test {
 
     /// @notice Few members change, far apart in one page: some leave, some come, or both.
     function test_differencesFarApart() public {
-        if (address(_settlement) == address(0)) return;
         Members.Base memory full = _settle(Members.empty(), 2, _most(0, true), 1);
         bool[] memory members = new bool[](N);
         for (uint256 i = 0; i < N; i++) {
@@ -229,7 +228,6 @@ abstract contract SettlementsTest is Test {
 
     /// @notice Measures the gas of whole transactions with cold storage.
     function test_gas() public {
-        if (address(_settlement) == address(0)) return;
         Members.Base memory full = _settle(Members.empty(), 2, _most(0, true), 1);
         Members.Base memory base = _settle(full, Members.NEWEST, _most(1, false), 1);
         _record = "the same quorum";
@@ -264,7 +262,6 @@ abstract contract SettlementsTest is Test {
 
     /// @notice Tries a signature of another quorum, a signature over another result, and no signature.
     function test_falseSignatures() public {
-        if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
         bytes32[] memory digests = _digests(Members.NONE, results);
@@ -290,7 +287,6 @@ abstract contract SettlementsTest is Test {
     /// @notice A chain whose precompile for sums of keys fails (for keys in G2 of BN254, whose sums need none, the
     /// pairing), and a proof that goes on behind its end.
     function test_trap_additionsThatFail() public {
-        if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
         bytes memory proof = _proof(_digests(Members.NONE, results), signers);
@@ -373,7 +369,6 @@ contract SettlementBn254G2Test is SettlementsTest {
     }
 
     function test_wrongInverse() public {
-        if (address(_settlement) == address(0)) return;
         _jacobian = true;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
@@ -414,7 +409,6 @@ contract SettlementBn254G1Test is SettlementsTest {
     /// @notice The key in G2 is not that of the sum. If it passed, the aggregator could sign anything with a key of its
     /// own.
     function test_trap_foreignTwin() public {
-        if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
         bytes memory foreign = _most(1, false);
         bytes32[] memory results = new bytes32[](1);

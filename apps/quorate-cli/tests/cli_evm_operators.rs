@@ -614,6 +614,7 @@ fn the_digest_is_the_one_that_a_quorum_signed() {
         let verdicts = world.aggregate(&lines, &["--verdicts"]).exits(2);
         let verdicts: Vec<Value> =
             verdicts.out.lines().take(lines.len()).map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(verdicts.len(), lines.len());
         for (number, (line, verdict)) in lines.iter().zip(&verdicts).enumerate() {
             let is_honest = line["digest"] == json!(wanted);
             assert_eq!((&verdict["line"], &verdict["valid"]), (&json!(number + 1), &json!(is_honest)), "{verdict}");

@@ -796,7 +796,9 @@ fn deposits_of_a_published_mnemonic() {
     let deposits = json(fs::read(file).unwrap());
     let room = Room::new();
     room.file("words", LIGHTHOUSE_MNEMONIC);
-    for (i, deposit) in deposits.as_array().unwrap().iter().enumerate() {
+    let deposits = deposits.as_array().unwrap();
+    assert_eq!(deposits.len(), 2);
+    for (i, deposit) in deposits.iter().enumerate() {
         let (path, out) = (format!("m/12381/3600/{i}/0/0"), format!("key{i}"));
         let args = ["key", "derive", "--suite", "eth2", "--mnemonic-file", "words", "--path", &path, "--out", &out];
         assert_eq!(room.run(args).out.trim_end(), format!("0x{}", text(&deposit["pubkey"])));

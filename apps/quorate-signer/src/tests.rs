@@ -316,14 +316,6 @@ fn a_signer_whose_disk_hangs_ends_with_130() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn the_process_leaves_no_core_dump() {
-    use rustix::process::{DumpableBehavior, dumpable_behavior};
-    crate::commands::run::guard_memory().expect("Linux");
-    assert_eq!(dumpable_behavior().expect("Linux"), DumpableBehavior::NotDumpable);
-}
-
-#[test]
 fn every_requirement_holds_beside_what_conflicts_with_it() {
     use clap::CommandFactory as _;
     quorate_lab::command_line::requirements_hold(&crate::CommandLine::command());

@@ -7,7 +7,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     os::unix::{fs::PermissionsExt, net::UnixStream},
-    process::Stdio,
+    process::{Command, Stdio},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -19,7 +19,10 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::PeerBinding,
 };
-use quorate_lab::run::{self, Run as _, Running, ServiceManager, shell};
+use quorate_lab::{
+    needs::skip,
+    run::{self, Run as _, Running, ServiceManager, shell},
+};
 use quorate_signer_client::{
     SignerClient, SignerError,
     client::ClientSettings,
@@ -28,6 +31,7 @@ use quorate_signer_client::{
 };
 use rig::{OPERATOR, Place, VERIFIER, network};
 use rustix::process::Signal;
+use tempfile::TempDir;
 
 fn code(error: SignerError) -> RefusalCode {
     match error {
@@ -462,26 +466,60 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
     }
     // Another user's folder. Only the superuser can become another user.
     if rustix::process::geteuid().is_root() {
-        let nobody = "umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true";
-        if shell(nobody).args(["sh", "true"]).ran().code != 0 {
-            eprintln!("skipped: another user's folder, because there is no setpriv");
-            return;
-        }
         let data = place.folder().join("data");
         for path in [place.folder(), &data] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("chmod");
         }
-        // The program must be where the other user can run it.
-        let folder =
-            tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
-        let program = folder.path().join("quorate-signer");
-        fs::copy(run::program("quorate-signer"), &program).expect("copies");
-        let arguments = [program.to_str().expect("UTF-8"), "status", "--data", data.to_str().expect("UTF-8")];
-        let ran = shell(nobody).arg("sh").args(arguments).ran().exits(3).says("user 65534 may not use it");
+        let Some((_folder, mut command)) = as_another_user(&["status", "--data", data.to_str().expect("UTF-8")]) else {
+            return;
+        };
+        let ran = command.ran().exits(3).says("user 65534 may not use it");
         assert!(!ran.err.contains("init"), "{ran:?}");
     } else {
         eprintln!("skipped: another user's folder, which only the superuser can try");
     }
+}
+
+/// The signer as a process of the user 65534, whom only the superuser can become, and the folder that it is run from. `None`,
+/// with a printed line, without `setpriv`.
+fn as_another_user(arguments: &[&str]) -> Option<(TempDir, Command)> {
+    let become_nobody = "umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true";
+    if shell(become_nobody).args(["sh", "true"]).ran().code != 0 {
+        skip("there is no setpriv, which starts a process of another user");
+        return None;
+    }
+    // The program must be where the other user can run it.
+    let folder = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
+    let program = folder.path().join("quorate-signer");
+    fs::copy(run::program("quorate-signer"), &program).expect("copies");
+    let mut command = shell(become_nobody);
+    command.arg("sh").arg(program).args(arguments);
+    Some((folder, command))
+}
+
+/// Linux gives the file with the memory of a process that leaves no core dump to the superuser. Other processes of its own user
+/// cannot read it either.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_leaves_no_core_dump() {
+    use std::os::unix::fs::MetadataExt as _;
+    // This command reads its input to the end before it looks for the folder.
+    let arguments = ["import", "--data", "/nowhere", "-"];
+    // Of a process of the superuser, the file tells nothing.
+    let (_folder, mut command) = if rustix::process::geteuid().is_root() {
+        let Some((folder, command)) = as_another_user(&arguments) else { return };
+        (Some(folder), command)
+    } else {
+        let mut command = run::command("quorate-signer");
+        command.args(arguments);
+        (None, command)
+    };
+    let mut signer = Running::start(command.stdin(Stdio::piped()));
+    let mut input = signer.child.stdin.take().expect("piped");
+    // No pipe holds so much: once all of it is written, the program reads.
+    input.write_all(&vec![b' '; 4 << 20]).expect("the program reads");
+    let memory = fs::metadata(format!("/proc/{}/mem", signer.child.id())).expect("the program runs");
+    assert_eq!(memory.uid(), 0, "another process of the same user may read its memory");
 }
 
 /// systemd starts a signer again after 3, and not after 2: a record that is damaged stays so.

@@ -10,13 +10,14 @@ const bytes = (number, length = 32) => new Uint8Array(length).fill(number);
 const message = (number) => bytes(number, 32);
 const identity = (length) => Uint8Array.of(0xc0, ...new Uint8Array(length - 1));
 
-/** What a call answers: a value, or the code of its error. */
+/** What a call answers: a value, or the code of its error. An error without a code is no answer. */
 function answer(call) {
   try {
     const value = call();
     if (typeof value?.toHex === "function") return value.toHex();
     return value;
   } catch (error) {
+    if (error.code === undefined) throw error;
     return { code: error.code };
   }
 }

@@ -11,28 +11,8 @@ interface VmMore {
 
 VmMore constant vmMore = VmMore(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
 
-/// @dev The address at which forge prints.
-address constant CONSOLE = 0x000000000000000000636F6e736F6c652e6c6f67;
-
-/// @notice Known answers in JSON, from the folder beside the repository.
+/// @notice Reads lists of known answers in JSON whose keys are those of EIP-2537.
 library BlsVectors {
-    error VectorsAbsent(string path);
-
-    /// @notice Reads a file. If it is absent, prints a line and returns false; in continuous integration that is an
-    /// error.
-    function read(string memory name) internal view returns (string memory json, bool present) {
-        string memory path = string.concat("../../shared/vectors/", name);
-        // forge reverts if the file or its folder is absent.
-        try vm.readFile(path) returns (string memory text) {
-            return (text, true);
-        } catch {}
-        if (keccak256(bytes(vm.envOr("CI", "false"))) == keccak256("true")) revert VectorsAbsent(path);
-        (bool printed,) =
-            CONSOLE.staticcall(abi.encodeWithSignature("log(string)", string.concat("skipped, absent: ", path)));
-        require(printed, "console");
-        return ("", false);
-    }
-
     function has(string memory json, uint256 index, string memory key) internal view returns (bool) {
         return vm.keyExistsJson(json, keyPath(index, key));
     }

@@ -209,9 +209,9 @@ mod tests {
                 assert_eq!(encoded(sum.into()), expected, "{n} points, {nbits} bits");
                 assert_eq!(shares, if n < 4 * 256 { 1 } else { most });
                 let points: Vec<_> = points.iter().map(|point| G1::from_blst_assuming_on_curve(*point)).collect();
-                if let Some(sum) = multiply(&points, &scalars, nbits, Check::Waived) {
-                    assert_eq!(sum.compress(), expected, "{n} points, {nbits} bits");
-                }
+                let sum = multiply(&points, &scalars, nbits, Check::Waived).map(|sum| sum.compress());
+                let by_engine = Backend::auto().lanes() > 1 && n >= MULTIPLIED;
+                assert_eq!(sum, by_engine.then_some(expected), "{n} points, {nbits} bits");
             }
         }
         for n in [1024, 4 * 2048 + 5] {

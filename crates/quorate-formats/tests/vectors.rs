@@ -160,15 +160,10 @@ fn built_in_drand_chains() {
 fn documents(sets: &[(&str, &[&str])]) -> Vec<(String, Document)> {
     let mut documents = Vec::new();
     for (set, names) in sets {
-        let Some(folder) = vectors::path(set) else { return Vec::new() };
         for name in *names {
-            let path = folder.join(name);
-            if !path.is_file() {
-                println!("skipped: 1 document, no {}", path.display());
-                continue;
-            }
-            assert_eq!(guessed(&path), Format::LightClient, "{}", path.display());
             let name = format!("{set}/{name}");
+            let Some(path) = vectors::path(&name) else { continue };
+            assert_eq!(guessed(&path), Format::LightClient, "{}", path.display());
             let document = Document::read(open(&path), &name).unwrap();
             documents.push((name, document));
         }
@@ -274,20 +269,14 @@ fn light_client_objects_in_ssz() {
 
 #[test]
 fn deposits_of_the_staking_tools() {
-    let (Some(derived), Some(keys)) = (vectors::path("07_eth_derived/deposits"), vectors::path("05_keys")) else {
-        return;
-    };
+    let Some(derived) = vectors::path("07_eth_derived/deposits") else { return };
     let cases = json(&derived.join("deposit_signatures_a.json"));
     let cases = cases["cases"].as_array().unwrap();
     let mut read = 0;
     for case in cases {
         let source = text(case, "source");
         let Some((_, file)) = source.split_once("test_vectors/vectors/") else { continue };
-        let path = keys.join("lighthouse-validator-manager").join(file);
-        if !path.is_file() {
-            println!("skipped: 1 file, no {}", path.display());
-            continue;
-        }
+        let Some(path) = vectors::path(format!("05_keys/lighthouse-validator-manager/{file}")) else { return };
         assert_eq!(guessed(&path), Format::Deposit);
         let records: Vec<Record> = deposit::read(open(&path), &SigningContext::default())
             .unwrap()
@@ -357,15 +346,20 @@ fn branches_of_real_updates_prove() {
     let mut committees = SyncCommittees::default();
     let lessons = committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     let bootstraps = lessons.iter().filter(|lesson| lesson.block_root.is_some());
-    assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.result == CheckResult::Passed));
+    let checks: Vec<_> = bootstraps.flat_map(|lesson| &lesson.checks).collect();
+    assert!(!checks.is_empty() && checks.iter().all(|check| check.result == CheckResult::Passed), "{checks:?}");
     let network = mainnet();
     let records = documents.iter().flat_map(|document| document.records(&committees, &network, MIN_PARTICIPANTS));
+    let mut updates = 0;
     for record in records.map(Result::unwrap) {
+        updates += 1;
         let optimistic = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
         assert!(optimistic <= 2, "{:?}", record.checks);
         let execution = record.checks.iter().find(|check| check.name == "attested_execution_branch").unwrap();
         assert_eq!(execution.result, CheckResult::Passed, "{}", execution.detail);
     }
+    println!("{updates} updates");
+    assert!(updates > 2);
 }
 
 /// Flips one hex digit of each field in turn and expects that the named check sees it.

@@ -7,7 +7,7 @@ import os
 import pathlib
 import subprocess
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
@@ -48,15 +48,27 @@ def table(columns: Columns) -> pa.Table:
     return pa.table(columns)
 
 
+def skip(reason: str) -> NoReturn:
+    """Skips a test, or a file of tests. With CI=true it fails."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason, allow_module_level=True)
+
+
 def vectors(*path: str) -> pathlib.Path:
-    """A folder of known answers. Where it is missing, the test is skipped, and with CI=true it fails."""
+    """A folder of known answers. Where it is missing, the test is skipped."""
     folder = VECTORS.joinpath(*path)
     if not folder.exists():
-        reason = f"there is no {folder}; QUORATE_VECTORS says where the known answers are"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip(f"there is no {folder}; QUORATE_VECTORS says where the known answers are")
     return folder
+
+
+def package(name: str) -> Any:
+    """A package of Python. Where it is missing, the test or the file of tests is skipped."""
+    try:
+        return pytest.importorskip(name)
+    except pytest.skip.Exception as skipped:
+        skip(str(skipped))
 
 
 @pytest.fixture(scope="session")

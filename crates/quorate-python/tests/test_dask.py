@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from test_history import claims, parquet
 
-pytest.importorskip("distributed")
+from conftest import package
+
+package("distributed")
 DOCUMENT = Path(__file__).parents[3] / "docs" / "python.md"
 
 

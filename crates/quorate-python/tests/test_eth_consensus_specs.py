@@ -14,10 +14,10 @@ import pytest
 
 import quorate.eth_consensus_specs as switch
 
-from conftest import vectors
+from conftest import package, vectors
 from test_py_ecc import unhex
 
-bls = pytest.importorskip("eth_consensus_specs.utils.bls")
+bls = package("eth_consensus_specs.utils.bls")
 
 
 @pytest.fixture
@@ -149,5 +149,5 @@ def test_the_tests_of_the_package_pass(preset: str, fork: str, path: str, least:
 
 
 def read_yaml(text: str) -> Any:
-    yaml = pytest.importorskip("ruamel.yaml")
+    yaml = package("ruamel.yaml")
     return yaml.YAML(typ="safe").load(text)

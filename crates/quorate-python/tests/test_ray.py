@@ -15,7 +15,9 @@ from test_history import claims, parquet
 
 from quorate.history import plan, verdicts
 
-ray = pytest.importorskip("ray")
+from conftest import package
+
+ray = package("ray")
 # Ray warns of changes in its own settings.
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*:FutureWarning")
 

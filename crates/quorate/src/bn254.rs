@@ -398,6 +398,7 @@ mod tests {
             for list in &lists {
                 let keys: Vec<_> = list.iter().map(Vec::as_slice).collect();
                 let together = PublicKey::<Bn254Suite>::from_bytes_each(&keys, *backend);
+                assert_eq!(together.len(), keys.len());
                 for (i, (together, key)) in together.iter().zip(&keys).enumerate() {
                     let alone = if key.len() == DualKey::BYTES {
                         Bn254Suite::EigenLayer.key(key)

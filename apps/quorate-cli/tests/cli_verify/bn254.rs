@@ -189,6 +189,7 @@ fn bytes_that_are_no_key_or_signature() {
     ];
     let claims: Vec<_> = cases.iter().map(|(claim, _)| claim.clone()).chain([evmnet(9)]).collect();
     let ran = verify_input(&["--verdicts"], lines(&claims)).exits(1);
+    assert_eq!(ran.objects().len(), claims.len());
     for (object, (_, reason)) in ran.objects().iter().zip(&cases) {
         assert!(object["reason"].as_str().unwrap_or_default().contains(reason), "{object}, expected {reason}");
     }

@@ -144,13 +144,16 @@ fn a_wrong_network_is_told_as_the_cause() {
         "error: the light-client updates are signed for mainnet, and not as sepolia signs; give --network mainnet",
     );
     assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
-    assert!(ran.objects().iter().all(|line| line["valid"] == false), "{ran:?}");
+    let objects = ran.objects();
+    assert_eq!(objects.len(), updates_of(&folder));
+    assert!(objects.iter().all(|line| line["valid"] == false), "{ran:?}");
     assert!(!ran.err.contains("is not believed") && !ran.err.contains("add a bootstrap"), "{}", ran.err);
     // The same without a bootstrap that another network's forks refuse.
     let root = "11".repeat(32);
     let ran = verify(&[&["--genesis-validators-root", &root, "--verdicts"][..], &files].concat()).exits(1);
     assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
     let objects = ran.objects();
+    assert_eq!(objects.len(), updates_of(&folder));
     assert!(objects.iter().all(|line| line["reason"].as_str().unwrap().contains("mainnet")), "{objects:?}");
     // A false update on the right network is not another network's.
     let update = flipped(&first_update(&folder), "/data/attested_header/beacon/parent_root");
@@ -167,7 +170,9 @@ fn a_wrong_trusted_root_is_told_as_the_cause() {
     let ran = verify(&[&["--trusted-root", &root, "--verdicts"][..], &files].concat()).exits(2);
     let ran = ran.says("is not believed").says("trusted_root: expected").says("updates not judged");
     assert!(!ran.err.contains("add a bootstrap"), "{}", ran.err);
-    assert!(ran.objects().iter().all(|line| line["malformed"] == true && line["id"].is_u64()), "{ran:?}");
+    let objects = ran.objects();
+    assert_eq!(objects.len(), updates_of(&folder));
+    assert!(objects.iter().all(|line| line["malformed"] == true && line["id"].is_u64()), "{ran:?}");
 }
 
 #[test]
@@ -205,10 +210,10 @@ fn what_rests_on_a_true_update_beside_false_ones_is_valid() {
     let false_ones = [few, unsigned];
     for place in [0, 1] {
         let all = [&updates[..place], &false_ones[..], &updates[place..]].concat();
-        let ran = with_update(&folder, &all.into(), &[]).exits(1);
+        let ran = with_update(&folder, &all.clone().into(), &[]).exits(1);
         let verdicts: Vec<_> = ran.objects().iter().map(|line| line["valid"] == true).collect();
         let expected = |index| !(place..place + false_ones.len()).contains(&index);
-        assert_eq!(verdicts, (0..verdicts.len()).map(expected).collect::<Vec<_>>(), "{ran:?}");
+        assert_eq!(verdicts, (0..all.len()).map(expected).collect::<Vec<_>>(), "{ran:?}");
     }
     // With false ones alone, nothing that rests on them is valid.
     let ran = with_update(&folder, &[&false_ones[..], &updates[1..]].concat().into(), &[]).exits(1);
@@ -327,6 +332,11 @@ fn a_bootstrap_alone_is_not_an_empty_input() {
 /// An update that the bootstrap's own committee signed.
 fn first_update(folder: &Path) -> Value {
     read(folder, "updates.json")[0].clone()
+}
+
+/// The number of updates in the files: those of the list, the one that tells what is final, and the newest.
+fn updates_of(folder: &Path) -> usize {
+    read(folder, "updates.json").as_array().unwrap().len() + 2
 }
 
 /// The bootstrap of the set and this update, with their verdicts and checks.

@@ -68,9 +68,8 @@ fn ids_come_back_as_they_were_written() {
     let claims: String =
         ids.iter().map(|id| format!("{}\n", claim(1).to_string().replace("\"c1\"", id))).collect::<String>();
     let ran = verify_input(&["--verdicts"], claims).exits(0);
-    for (index, (line, id)) in ran.out.lines().zip(ids).enumerate() {
-        assert_eq!(line, format!(r#"{{"index":{index},"id":{id},"valid":true}}"#));
-    }
+    let line = |(index, id): (usize, &&str)| format!("{{\"index\":{index},\"id\":{id},\"valid\":true}}\n");
+    assert_eq!(ran.out, ids.iter().enumerate().map(line).collect::<String>());
 }
 
 #[test]

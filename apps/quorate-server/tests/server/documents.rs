@@ -52,7 +52,7 @@ fn the_python_example_over_tcp_and_a_socket() {
 #[test]
 fn the_document_has_every_field_with_its_default() {
     let document = read("docs/server.md");
-    let mut section = String::new();
+    let (mut section, mut fields) = (String::new(), 0);
     for line in to_toml(&Config::default()).lines() {
         if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']').to_owned();
@@ -63,8 +63,11 @@ fn the_document_has_every_field_with_its_default() {
             let found = found.unwrap_or_else(|| panic!("docs/server.md has no row {row}"));
             let reload = if RELOADED.contains(&field.as_str()) { "yes" } else { "no" };
             assert!(found.ends_with(&format!("| {reload} |")), "{found}: expected {reload} in the last column");
+            fields += 1;
         }
     }
+    let is_row = |line: &&str| line.starts_with("| `") && (line.ends_with("| yes |") || line.ends_with("| no |"));
+    assert_eq!(fields, document.lines().filter(is_row).count(), "docs/server.md has a row of no field");
 }
 
 /// The codes of the source, where each stands behind its status.

@@ -310,8 +310,8 @@ fn updates_in_a_circle_vouch_for_nothing() {
     );
     let text = format!("[{signed_late}, {}]", teaching_update(first + 8192, &committee(3), 55));
     let (lessons, entries) = run(&text, &mainnet());
-    assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::NotVouchedFor));
-    assert!(entries.iter().all(Result::is_err));
+    assert_eq!(lessons.iter().map(|lesson| lesson.teaching).collect::<Vec<_>>(), [Teaching::NotVouchedFor; 2]);
+    assert_eq!(entries.iter().map(Result::is_err).collect::<Vec<_>>(), [true; 2]);
 }
 
 #[test]

@@ -12,7 +12,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::catalogue::{self, CatalogueEntry, Kind};
-use crate::vectors::{path, root};
+use crate::{
+    needs::skip,
+    vectors::{path, root},
+};
 
 /// The data, file by file.
 pub struct Vectors {
@@ -44,10 +47,11 @@ enum Content {
 }
 
 impl Vectors {
-    /// Lists the data, or says what the test skips: `None` where the folder is absent.
+    /// Lists the data, or says what the test skips: `None` where the folder is absent. Each of `sets` is the beginning of
+    /// the names of the folders that the test reads.
     ///
     /// # Panics
-    /// If the folder is absent and `CI=true`.
+    /// If the folder or one of the sets is absent and `CI=true`.
     pub fn open(test: &str, sets: &[&str]) -> Option<Self> {
         let Some(root) = path("") else {
             println!("skipped with it: {} sets ({}) for {test}", sets.len(), sets.join(", "));
@@ -56,6 +60,9 @@ impl Vectors {
         let mut vectors = Self { files: Vec::new(), skipped: Cell::new(0) };
         for (set, count) in vectors.list(&root) {
             println!("{set}: {count} files skipped, whose shape the catalogue does not list");
+        }
+        for set in vectors.absent(sets) {
+            skip(format_args!("{} has no file of a set {set}, which {test} reads", root.display()));
         }
         Some(vectors)
     }
@@ -100,9 +107,9 @@ impl Vectors {
         all
     }
 
-    /// Whether any file of a set is here.
-    pub fn has(&self, set: &str) -> bool {
-        self.files.iter().any(|file| file.set == set)
+    /// Those of the sets, each named by the beginning of its folders' names, of which no file is here.
+    pub fn absent<'a>(&self, sets: &[&'a str]) -> Vec<&'a str> {
+        sets.iter().copied().filter(|set| !self.files.iter().any(|file| file.set.starts_with(*set))).collect()
     }
 
     /// Lists the files below a folder, and counts by set those that the catalogue does not list.

@@ -500,7 +500,8 @@ mod tests {
         let one = deal(&ceremony, 0, &[]);
         let two = SignedTranscript::deal(&ceremony, &identities(3)[0], &[], &Options::default(), &mut rng());
         let two = two.expect("not zero");
-        assert!(verified(&ceremony, &[one.clone(), two.clone()]).iter().all(Result::is_ok));
+        let both: Vec<_> = verified(&ceremony, &[one.clone(), two.clone()]).iter().map(Result::is_ok).collect();
+        assert_eq!(both, [true; 2]);
         assert_eq!(one.sender(), two.sender());
         assert_ne!(one.digest(), two.digest());
         let again = SignedTranscript::from_bytes(&one.to_bytes(), &ceremony).expect("it is signed");

@@ -308,6 +308,7 @@ fn large_batch() {
         let claims = claims::<S>(&recipes.collect::<Vec<_>>());
         for options in turns.on_every_backend() {
             let outcome = verify(&claims, &options, &mut rng());
+            assert_eq!(outcome.verdicts.len(), claims.len());
             for (i, verdict) in outcome.verdicts.into_iter().enumerate() {
                 let expected = match i {
                     _ if outside.contains(&i) => Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup)),

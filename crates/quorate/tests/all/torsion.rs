@@ -84,6 +84,7 @@ fn refuses<S: Cofactor>(suite: S, n: usize, added: &[(usize, S::Signature)], opt
     let signatures = options.backend.sums(&sums).into_iter().map(UncheckedSignature::from_point);
     let claims: Vec<_> = signatures.map(|signature| Claim::single(suite, key, *b"m", signature)).collect();
     let verdicts = verify(&claims, options, &mut ChaCha20Rng::from_seed([13; 32])).verdicts;
+    assert_eq!(verdicts.len(), n);
     for (place, (verdict, point)) in verdicts.into_iter().zip(&points).enumerate() {
         let outside = Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup));
         let expected = if point.is_identity() { Verdict::Valid } else { outside };

@@ -165,7 +165,9 @@ mod tests {
             segments.push((0..n).map(|i| pool[(i * i + n) % pool.len()]).collect());
         }
         let points = segments.iter().map(|segment| segment.iter().map(|p| p.inner())).collect();
-        for (sum, segment) in sums(points).into_iter().zip(&segments) {
+        let sums = sums(points);
+        assert_eq!(sums.len(), segments.len());
+        for (sum, segment) in sums.into_iter().zip(&segments) {
             assert_eq!(G::wrap(sum), jacobian(segment), "{segment:?}");
         }
         let mut doubled: Vec<_> = pool.iter().map(|p| p.inner()).collect();

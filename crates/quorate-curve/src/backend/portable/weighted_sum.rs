@@ -347,6 +347,7 @@ mod tests {
         let segments = lengths.map(|n| points.by_ref().take(n).collect::<Vec<_>>()).into_iter().collect();
         assert!(points.next().is_none());
         let sums = Backend::Portable.weighted_sums(&segments);
+        assert_eq!(sums.len(), lengths.len());
         for (sum, (points, weights)) in sums.into_iter().zip(segments.iter()) {
             assert_eq!(sum, weighted_sum(points, weights), "{} points", points.len());
         }

@@ -249,6 +249,7 @@ impl Trial {
             self.published.iter().flat_map(|(dealer, of)| of.iter().map(|(_, of)| (*dealer, of))).collect();
         let numbered: Vec<_> = all.iter().map(|(dealer, of)| (*dealer as u32 + 1, *of)).collect();
         let together = verify_all(SUITE, &self.receivers, [9; 32], &numbered, &options, &mut self.rng);
+        assert_eq!(together.len(), all.len());
         let mut verified = BTreeMap::<usize, Vec<_>>::new();
         for ((dealer, transcript), answer) in all.into_iter().zip(together) {
             let dealing = self.dealings[dealer];

@@ -198,3 +198,11 @@ fn a_set_that_is_mostly_skipped_fails() {
     )]);
     schemes::cases(&vectors);
 }
+
+/// With `CI=true`, each of them fails the test that reads it.
+#[test]
+fn absent_sets_are_named() {
+    let vectors = Vectors::inline(&[("03_misc_scheme/unseen.json", "{}"), ("05_keys/erc2333_cases.json", "{}")]);
+    assert_eq!(vectors.absent(&["01", "03", "05", "09"]), ["01", "09"]);
+    assert!(vectors.absent(&["03_misc"]).is_empty());
+}

@@ -5,7 +5,6 @@ import static io.quorate.Testing.secret;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,7 +19,6 @@ class MemoryTest {
 
     @Test
     void aMillionCallsLeaveNothingBehind() throws Exception {
-        assumeTrue(Files.exists(STATUS));
         byte[] three = {1, 2, 3};
         Runnable hundredThousand = () -> {
             for (int i = 0; i < 100_000; i++) {
@@ -49,7 +47,6 @@ class MemoryTest {
 
     @Test
     void objectsThatAreClosedLeaveNothingBehind() throws Exception {
-        assumeTrue(Files.exists(STATUS));
         List<Claim> claims = List.of(claim(Suite.ETH2, 1));
         Runnable thousand = () -> {
             for (int i = 0; i < 1000; i++) {
