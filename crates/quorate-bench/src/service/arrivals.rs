@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use blst::{BLST_ERROR, min_pk};
-use quorate::{ClaimBytes, Options, Verdict, Verifier};
+use quorate::{ClaimBytes, Verdict};
 use quorate_batcher::{Class, Settings};
 
 use super::{
@@ -62,8 +62,7 @@ fn at_rate(bench: &Bench<'_>, rate: u32, spoiled: bool) -> Vec<Row> {
         .into_iter()
         .map(|(engine, policy, verify)| (engine, Collector::with(policy, bench.threads, verify)))
         .chain(by_quorate.map(|(engine, n)| {
-            let verifier = Verifier::new(Options::default());
-            (engine, Collector::start(of_size(n), verifier, claims.clone(), bench.threads))
+            (engine, Collector::start(of_size(n), bench.verifier(), claims.clone(), bench.threads))
         }));
     for (engine, collector) in collectors {
         let collector = Arc::new(collector);

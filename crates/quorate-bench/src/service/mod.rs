@@ -8,6 +8,7 @@ pub(crate) mod arrivals;
 mod remote;
 
 use std::{
+    iter,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -22,7 +23,7 @@ use quorate_batcher::{Batcher, Class, Event, Observer, Settings};
 use rand_core::Rng;
 
 use self::{
-    load::{Driven, Expected, Target, drive, in_turn, resident_mib},
+    load::{Driven, Expected, Target, drive, drive_at, in_turn, resident_mib},
     policy::{Collector, Embedded, FIXED_64, LODESTAR, NAIVE, Policy},
     remote::ServerProcess,
 };
@@ -240,7 +241,16 @@ impl<'a> Bench<'a> {
     }
 
     fn collector(&self, policy: Policy) -> Collector {
-        Collector::start(policy, Verifier::new(Options::default()), self.claims.clone(), self.threads)
+        Collector::start(policy, self.verifier(), self.claims.clone(), self.threads)
+    }
+
+    /// A verifier that has decoded all keys, as the batcher of [`Self::embedded`] has.
+    fn verifier(&self) -> Verifier {
+        let verifier = Verifier::new(Options::default());
+        for claims in self.claims.chunks(200) {
+            assert!(verifier.verify(claims, &mut data::rng()).all_valid());
+        }
+        verifier
     }
 
     /// blst, one by one, from decoded keys.
@@ -281,32 +291,43 @@ impl<'a> Bench<'a> {
         rows
     }
 
-    /// The latency of a block of 128 statements: alone, and while gossip saturates the queue.
+    /// The latency of a block of 128 statements that nobody has seen, by keys that are decoded: alone, and while gossip saturates
+    /// the queue. A block comes when it is due, whether or not the last one has been answered.
     fn block_latency(&self) -> Vec<Row> {
         let statements = 128;
-        let block = block(&self.signed[..statements]);
+        let time = self.time();
+        // At any moment of a batch.
+        let mut rng = data::rng();
+        let arrivals: Vec<_> = iter::repeat_with(|| Duration::from_micros(20_000 + u64::from(rng.next_u32() % 7000)))
+            .scan(Duration::ZERO, |due, step| {
+                *due += step;
+                Some(*due)
+            })
+            .take_while(|due| *due < time.mul_f64(0.9))
+            .collect();
+        let loads = [("idle", 0.0), ("gossip at capacity", 1.5e6 / self.engine(256).median)];
+        let signed = signed_by(
+            self.threads,
+            statements * arrivals.len() * loads.len(),
+            |i| i % self.claims.len(),
+            |i| (1 << 33) + i,
+        );
+        let blocks: Vec<_> = signed.chunks(statements).map(block).collect();
         let mut rows = Vec::new();
-        for (name, rate) in [("idle", 0.0), ("gossip at capacity", 1.5e6 / self.engine(256).median)] {
+        for ((name, rate), blocks) in loads.into_iter().zip(blocks.chunks(arrivals.len())) {
             let (embedded, _) = self.embedded(Settings::default());
-            let mut latencies = Vec::new();
-            let time = self.time();
-            thread::scope(|scope| {
-                let load = embedded.clone();
-                if rate > 0.0 {
-                    scope.spawn(move || drive(&load, rate, time, in_turn(&load.claims)));
-                }
-                let start = Instant::now();
-                while start.elapsed() < time.mul_f64(0.9) {
-                    // Blocks come at any moment of a batch.
-                    thread::sleep(Duration::from_micros(20_000 + u64::from(data::rng().next_u32() % 7000)));
-                    let sent = Instant::now();
-                    let answer = embedded.batcher.submit(block.clone(), Class::Block, None);
-                    assert_eq!(answer.wait(), Ok(Verdict::Valid));
-                    latencies.push(sent.elapsed());
-                }
+            let of_blocks = Arc::new(Embedded {
+                batcher: embedded.batcher.clone(),
+                claims: Arc::new(blocks.to_vec()),
+                class: Class::Block,
             });
-            latencies.sort_unstable();
-            let driven = Driven { latencies, ..Driven::default() };
+            let driven = thread::scope(|scope| {
+                if rate > 0.0 {
+                    scope.spawn(|| drive(&embedded, rate, time, in_turn(&embedded.claims)));
+                }
+                drive_at(&of_blocks, arrivals.iter().copied(), in_turn(&of_blocks.claims))
+            });
+            assert_eq!(driven.refused, 0, "a block is taken before everything else");
             let us = |percent| driven.percentile(percent) * 1e3;
             let times = Times { min: us(0.0), median: us(50.0), max: us(100.0) };
             rows.push(Row {
