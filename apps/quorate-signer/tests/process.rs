@@ -565,6 +565,23 @@ async fn the_record_moves_to_another_machine() {
     );
 }
 
+/// Two signers would sign with one key, if whoever reads that it failed imports the file all the same.
+#[test]
+fn a_record_that_could_not_be_retired_is_said_to_sign() {
+    let place = Place::new();
+    let file = place.folder().join("record.json");
+    let path = file.to_str().expect("UTF-8");
+    // The file has room. Of the record only the first page can be written.
+    let (exit, _, error) = place.run_with("trap '' XFSZ; ulimit -S -f 8", &["export", "--retire", "--out", path]);
+    assert!(exit == 3 && error.contains(&format!("{path} is written, but the record here is NOT retired")), "{error}");
+    assert!(file.exists());
+    let (exit, out, error) = place.run(&["status"]);
+    assert!(exit == 0 && out.contains("\"retired\": false"), "{out}{error}");
+    let again = place.folder().join("again.json");
+    let (exit, _, error) = place.run(&["export", "--retire", "--out", again.to_str().expect("UTF-8")]);
+    assert!(exit == 0 && error.contains("nothing more is signed here"), "{exit}: {error}");
+}
+
 /// `-` is standard input of `import`. A file of that name is not written: a record that was retired for it would be nowhere else.
 #[test]
 fn the_record_moves_through_a_pipe() {
