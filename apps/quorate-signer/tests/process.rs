@@ -416,6 +416,37 @@ async fn a_full_disk() {
     assert_eq!(log.matches("the record is read and written again").count() as u64, told, "{log}");
 }
 
+/// The signer was killed, and the disk has no room for a new record. What was signed can be seen, and moved to another machine.
+#[tokio::test]
+async fn a_record_that_was_not_closed_is_read_without_room() {
+    let place = Place::new();
+    let mut signer = place.start();
+    let client = SignerClient::new(place.socket());
+    client.sign_task(network().domain(), &place.task(1, 1)).await.expect("signs");
+    signer.kill();
+    let in_the_way = place.folder().join("data/record.redb.new");
+    fs::create_dir(&in_the_way).expect("in the way of the new file");
+    let (file, retired) = (place.folder().join("record.json"), place.folder().join("retired.json"));
+    let [path, of_retired] = [&file, &retired].map(|path| path.to_str().expect("UTF-8"));
+    for _ in 0..2 {
+        let (exit, out, error) = place.run(&["status"]);
+        assert!(exit == 0 && out.contains("\"tasks\": 1") && out.contains("\"storage_error\": null"), "{out}{error}");
+    }
+    let (exit, _, error) = place.run(&["export", "--out", path]);
+    assert_eq!(exit, 0, "{error}");
+    let exported = RecordFile::parse(&fs::read(&file).expect("reads")).expect("a record");
+    assert_eq!(exported.tasks, [place.task(1, 1)]);
+    // What writes to the record still needs a new file.
+    for arguments in [&["run"][..], &["import", path], &["export", "--retire", "--out", of_retired]] {
+        let (exit, _, error) = place.run(arguments);
+        assert!(exit == 3 && error.contains("record.redb.new"), "{exit}: {error}");
+    }
+    assert!(!retired.exists());
+    fs::remove_dir(&in_the_way).expect("room again");
+    let _signer = place.start();
+    assert_eq!(client.status().await.expect("answers").tasks, Some(1));
+}
+
 /// Standard error is a pipe that nobody reads: it is full after some hundred lines. Then it is closed.
 #[tokio::test]
 async fn a_log_that_nobody_reads_stops_no_signature() {

@@ -33,7 +33,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let mut store = self.data.open()?;
+        // What retires a record writes to it, so no file is written where that has no room.
+        let mut store = if self.retire { self.data.open()? } else { self.data.open_to_read()? };
         let file = store.export()?;
         let text = file.to_json().map_err(|error| match error {
             RecordFileError::TooLarge { .. } => Failure::refused(anyhow!(
