@@ -358,6 +358,17 @@ async fn a_client_waits_no_longer_than_it_is_told() {
     assert!(matches!(nobody.status().await, Err(SignerError::Connect { .. })));
 }
 
+/// Every jump up to that epoch would be believed, and the clock would not be watched at all.
+#[test]
+fn an_epoch_that_has_not_begun_is_refused() {
+    let place = Place::new();
+    for ahead in [1, 1_000_000] {
+        let accepted = (place.epoch() + ahead).to_string();
+        let (exit, _, error) = place.run(&["run", "--accept-epoch", &accepted]);
+        assert!(exit == 2 && error.contains(&format!("--accept-epoch {accepted}: the signer's clock says")), "{error}");
+    }
+}
+
 /// The disk is full: no signature, an error, and the process goes on answering. With room again, it signs again, and has
 /// forgotten nothing.
 #[cfg(target_os = "linux")]
