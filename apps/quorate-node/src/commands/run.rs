@@ -297,7 +297,7 @@ async fn wait_for_signer(
             }
             Err(error) => {
                 tracing::warn!("{error}; asking again");
-                board.problem(Component::Signer, Some(error.to_string()));
+                board.failed(Component::Signer, error.to_string());
             }
         }
         sleep(SIGNER_RETRY).await;

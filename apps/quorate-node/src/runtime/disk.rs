@@ -1,7 +1,7 @@
 //! Whether the data folder can be written: each failure is counted, and the log says when failures begin and when they end.
 
 use crate::{
-    board::{Component, Count, NodeBoard},
+    board::{Component, NodeBoard},
     data_folder::DataFolderError,
 };
 
@@ -39,8 +39,7 @@ impl Disk {
                     Failing { since: now, failures: 0 }
                 });
                 failing.failures += 1;
-                board.count(Count::Failed(Component::Disk));
-                board.problem(Component::Disk, Some(why));
+                board.failed(Component::Disk, why);
                 false
             }
         }

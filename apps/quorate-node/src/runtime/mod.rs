@@ -305,11 +305,17 @@ async fn begin(parts: &mut Parts) -> Result<(u64, Vec<Vec<Change>>), RunError> {
                     return Ok((epoch, held));
                 }
             }
-            ChainNews::Behind(why) => parts.board.problem(Component::Chain, Some(why)),
+            ChainNews::Behind(why) => behind(&parts.board, why),
             // Nothing was submitted yet.
             _ => {}
         }
     }
+}
+
+/// The chain cannot be followed at the moment.
+fn behind(board: &NodeBoard, why: String) {
+    tracing::warn!("{why}");
+    board.failed(Component::Chain, why);
 }
 
 impl Runtime {
@@ -555,10 +561,14 @@ impl Runtime {
         if !self.parts.settings.roles.signs() || std::mem::replace(&mut self.asks_signer, true) {
             return;
         }
+        let board = self.parts.board.clone();
         self.work.spawn(async move {
             Done::SignerState(match signer.status().await {
                 Ok(status) => status.obstacle(),
-                Err(error) => Some(error.to_string()),
+                Err(error) => {
+                    board.count(Count::Failed(Component::Signer));
+                    Some(error.to_string())
+                }
             })
         });
     }
@@ -572,7 +582,7 @@ impl Runtime {
             }
             Done::ProgramFailed { event, why } => {
                 tracing::warn!("{why}");
-                self.parts.board.problem(Component::Programs, Some(why));
+                self.parts.board.failed(Component::Programs, why);
                 self.step(event, None).await;
             }
             Done::Signed { candidate, signature } => {
@@ -585,7 +595,7 @@ impl Runtime {
                 tracing::warn!(id = %candidate.id, "the signer: {why}");
                 if refusal == SignerRefusal::NotNow {
                     self.signer_failed = true;
-                    self.parts.board.problem(Component::Signer, Some(why));
+                    self.parts.board.failed(Component::Signer, why);
                 }
                 self.step(NodeEvent::SignRefused { candidate, refusal }, None).await;
             }
@@ -699,10 +709,7 @@ impl Runtime {
     async fn news(&mut self, news: ChainNews) {
         match news {
             ChainNews::Changes(changes) => self.changes(changes).await,
-            ChainNews::Behind(why) => {
-                tracing::warn!("{why}");
-                self.parts.board.problem(Component::Chain, Some(why));
-            }
+            ChainNews::Behind(why) => behind(&self.parts.board, why),
             ChainNews::SettleFailed { id, why } => {
                 tracing::info!(%id, "the settlement was not sent, or failed: {why}");
                 self.step(NodeEvent::SettleFailed { id }, None).await;
