@@ -369,6 +369,24 @@ fn an_epoch_that_has_not_begun_is_refused() {
     }
 }
 
+/// A node says that, and nothing else, about a signer that it does not reach.
+#[tokio::test]
+async fn a_socket_that_cannot_be_used_is_told_with_the_cause() {
+    let place = Place::new();
+    let in_folder = |name: &str| place.folder().join(name);
+    let left = in_folder("left.sock");
+    drop(std::os::unix::net::UnixListener::bind(&left).expect("binds"));
+    for (socket, why) in [
+        (in_folder("none.sock"), "No such file or directory"),
+        (left, "refused"),
+        (in_folder("key.json"), "refused"),
+        (in_folder(&"x".repeat(200)), "must be shorter"),
+    ] {
+        let told = SignerClient::new(&socket).status().await.expect_err("no signer").to_string();
+        assert!(told.contains("cannot connect to the signer (") && told.contains(why), "{told}");
+    }
+}
+
 /// The disk is full: no signature, an error, and the process goes on answering. With room again, it signs again, and has
 /// forgotten nothing.
 #[cfg(target_os = "linux")]
