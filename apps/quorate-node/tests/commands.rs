@@ -279,6 +279,17 @@ async fn an_operator_comes_and_goes() {
     assert!(said.contains("no node answers at http://127.0.0.1:1/"), "{said}");
     assert!(!said.contains("the chain is behind"), "{said}");
 
+    // The node at the address is another operator's, or another network's, or there is to be none.
+    let interface = network.interface(0).to_string();
+    let (code, said) = with("status", &["--http", &interface]);
+    let whose =
+        format!("problem     the node at http://{interface}/ is that of operator {}; name", network.operator(0));
+    assert!(code == 1 && said.contains(&whose) && !said.contains("node        http"), "{code}: {said}");
+    let (_, said) = with("status", &["--http", &interface, "--operator", &network.operator(0).to_string()]);
+    assert!(!said.contains("is that of") && said.contains(&format!("node        http://{interface}/, ")), "{said}");
+    let (_, said) = with("status", &["--http", ""]);
+    assert!(!said.contains("no node answers") && said.contains("node        not asked"), "{said}");
+
     // The chain stands still.
     let still = Proxy::start(&url);
     still.tells(|question, answer| {
@@ -388,8 +399,10 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 0 && said.contains("nobody is paid until `quorate-node fund`"), "{code}: {said}");
     let made = said.lines().find_map(|line| line.strip_prefix("contract    ")?.split(',').next()).unwrap().to_owned();
     let of_new = ["--rpc", &url, "--contract", &made, "--key-file", &payer, "--data", &at("none")];
-    let (_, said) = node(&[&["status"], &of_new[..]].concat());
+    let (_, said) = node(&[&["status", "--http", &interface], &of_new[..]].concat());
     assert!(said.contains("the pool is empty"), "{said}");
+    let whose = format!("the node at http://{interface}/ is that of contract ");
+    assert!(said.contains(&whose) && !said.contains("the node: "), "{said}");
     let (code, said) = node(&[&["fund", "--tokens", "100"], &of_new[..]].concat());
     assert!(code == 0 && said.contains("100 "), "{code}: {said}");
     let (_, said) = node(&[&["status"], &of_new[..]].concat());
