@@ -80,7 +80,9 @@ fn client(aggregator: &str) -> Result<(Url, HttpClient), TransportError> {
     static TLS: Once = Once::new();
     // Fails only if a provider is installed already.
     TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    let wrong = |why: String| TransportError::Address { field: "aggregator", found: aggregator.to_owned(), why };
+    // A password or a token in it would stand in logs.
+    let found = if aggregator.contains(['@', '?']) { "…" } else { aggregator };
+    let wrong = |why: String| TransportError::Address { field: "aggregator", found: found.to_owned(), why };
     let mut url: Url =
         aggregator.parse().map_err(|why| wrong(format!("{why}; write it as in https://aggregator.example")))?;
     let plain =
