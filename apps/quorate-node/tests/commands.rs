@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::Stdio,
     thread::sleep,
@@ -70,6 +70,20 @@ fn what_run_refuses_before_it_asks_anybody() {
     let config = folder.path().join("node.toml").display().to_string();
     let (found, said) = node(&["run", "--config", &config]);
     assert!(found == 2 && said.contains("unknown field `atest`") && said.contains("line 1"), "{said}");
+}
+
+/// A link to a disk that is away would leave the node without its options, and `init` would put a file in its place.
+#[test]
+fn a_file_of_options_that_leads_nowhere_is_not_a_missing_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("node.toml");
+    symlink(folder.path().join("away"), &link).unwrap();
+    let data = folder.path().display().to_string();
+    let init = ["--rpc", "http://127.0.0.1:9", "--contract", "0x5fbdb2315678afecb367f032d93f642f64180aa3"];
+    for arguments in [&[&["init", "--data", &data][..], &init].concat()[..], &["run", "--data", &data]] {
+        command("quorate-node").args(arguments).ran().exits(3).says("node.toml").says("No such file or directory");
+    }
+    assert!(link.is_symlink());
 }
 
 /// A flag beside a file, or two lines of a file: nothing that is named has no effect.

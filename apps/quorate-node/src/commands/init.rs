@@ -11,7 +11,7 @@ use quorate_host::{
 };
 use quorate_node::{data_folder::DataFolder, tokens, transport::Identity};
 
-use super::{NodeArguments, Token, contract, print, rpc, runtime, terms};
+use super::{NodeArguments, Token, contract, is_absent, print, rpc, runtime, terms};
 
 /// Make a node's folder: its identity among peers, and a file of the options that are given
 ///
@@ -47,7 +47,7 @@ impl Arguments {
         let folder = DataFolder::open(options.data())?;
         let identity = Identity::load_or_create(&folder.path().join("identity"))?;
         let file = folder.options_file();
-        let exists = file.exists();
+        let exists = !is_absent(&file);
         if !exists {
             folder.write_options(&to_toml(&options))?;
         }

@@ -12,6 +12,8 @@ pub(crate) mod status;
 
 use std::{
     fmt::Display,
+    fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -62,11 +64,16 @@ impl NodeArguments {
         let default = self.options.data().join(OPTIONS);
         let file = match &self.config {
             Some(path) => Some(path),
-            None => Some(&default).filter(|path| path.exists()),
+            None => Some(&default).filter(|path| !is_absent(path)),
         };
         let Some(path) = file else { return Ok(self.options.clone()) };
         Ok(self.options.clone().or(read_options(path)?))
     }
+}
+
+/// Whether there is nothing at a path. A link that leads nowhere is there, and so is a file that may not be looked at.
+pub(crate) fn is_absent(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// The options of a file.
