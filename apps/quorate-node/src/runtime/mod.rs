@@ -49,7 +49,7 @@ use quorate_signer_client::{SignerClient, SignerError, protocol::RefusalCode};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
-    time::{MissedTickBehavior, interval, sleep},
+    time::{MissedTickBehavior, interval},
 };
 
 pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
@@ -172,7 +172,7 @@ pub enum RunError {
     /// The transport ended.
     #[error("the part that talks to peers ended: a fault of the program; please report it")]
     Transport,
-    /// The data folder cannot be read or written.
+    /// The data folder cannot be read.
     #[error(transparent)]
     Data(#[from] crate::data_folder::DataFolderError),
 }
@@ -183,8 +183,6 @@ const MOST_CHECKS: usize = 8_192;
 const BOARD_EVERY: Duration = Duration::from_millis(500);
 /// How often the signer is asked whether it would sign.
 const SIGNER_EVERY: Duration = Duration::from_secs(15);
-/// How long the loop waits before it writes to a disk again that refused.
-const DISK_RETRY: Duration = Duration::from_secs(1);
 /// What the log says when the signer has no problem any more.
 const SIGNS_AGAIN: &str = "the signer signs again";
 /// Of the settlements of how many newest blocks the receipts are asked for.
@@ -273,8 +271,9 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
     let saved = parts.data.state()?;
     let kept = parts.data.tasks()?;
     // A node without tasks writes nothing for a long time, and is ready all the same if it could.
-    parts.data.write_state(&saved)?;
-    parts.board.problem(Component::Disk, None);
+    if !Disk::default().write(&parts.data, &saved, &parts.board, &Clock::begin(now()), stop.clone()).await {
+        return Ok(());
+    }
     let mut parts = parts;
     let mut stopped = stop.clone();
     // The machine begins in the epoch of the chain's newest block.
@@ -498,21 +497,10 @@ impl Runtime {
         }
     }
 
-    /// Writes the state, however long that takes: nothing that depends on it may leave before. `false` if the node was told to
-    /// end meanwhile.
+    /// Writes the state. `false` if the node was told to end before it could.
     async fn save(&mut self) -> bool {
-        let mut stopped = self.stop.clone();
-        loop {
-            let wrote = self.parts.data.write_state(self.node.saved());
-            if self.disk.note(&self.parts.board, wrote, self.clock.now()) {
-                return true;
-            }
-            self.parts.board.turned();
-            tokio::select! {
-                () = sleep(DISK_RETRY) => {}
-                _ = stopped.wait_for(|stop| *stop) => return false,
-            }
-        }
+        let Parts { data, board, .. } = &self.parts;
+        self.disk.write(data, self.node.saved(), board, &self.clock, self.stop.clone()).await
     }
 
     fn sign(&mut self, candidate: Task) {

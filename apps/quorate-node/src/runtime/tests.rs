@@ -1,6 +1,6 @@
 //! A loop whose chain and peers are silent.
 
-use std::{path::Path, sync::Mutex};
+use std::{fs, path::Path, sync::Mutex};
 
 use quorate_batcher::{Batcher, Settings};
 use quorate_evm::{KeyGroup, SnapshotId};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::UnixListener,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use super::*;
@@ -201,6 +201,37 @@ async fn each_call_that_failed_is_counted() {
     let done = timeout(quorate_lab::run::LIMIT, runtime.work.join_next()).await.unwrap().unwrap().unwrap();
     runtime.done(done).await;
     assert_eq!(failures(&runtime), [1, 2, 2]);
+}
+
+/// A node on a disk that is full ended, and a node that ran already waited for room. A folder that is not there fails as a full disk
+/// does, for whoever runs the test.
+#[tokio::test]
+async fn a_node_that_starts_on_a_full_disk_waits_for_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut parts = runtime(&folder, SignerClient::new(folder.path().join("signer.sock"))).parts;
+    let (_chain, news) = mpsc::channel(1);
+    parts.chain.news = news;
+    let board = parts.board.clone();
+    let (data, away) = (folder.path().join("node"), folder.path().join("away"));
+    let (stop, stopped) = watch::channel(false);
+    let problem = || board.view(now()).problems.into_iter().any(|row| row.component == "disk");
+    let until = async |failing: bool| {
+        while problem() != failing {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    fs::rename(&data, &away).unwrap();
+    let room = async {
+        until(true).await;
+        assert!(board.turns() > 0, "it waits and does not hang");
+        fs::rename(&away, &data).unwrap();
+        until(false).await;
+        stop.send(true).unwrap();
+    };
+    let both = async { tokio::join!(run(parts, stopped), room) };
+    let (ended, ()) = timeout(quorate_lab::run::LIMIT, both).await.unwrap();
+    ended.unwrap();
+    assert!(data.join("state").exists());
 }
 
 /// A loop that asks a signer, in a folder.
