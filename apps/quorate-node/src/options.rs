@@ -173,7 +173,7 @@ options! {
     #[arg(value_name = "URL", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap", "aggregator_listen"])]
     aggregator: String, "QUORATE_NODE_AGGREGATOR";
     /// Instead of libp2p: be that aggregator, and listen here
-    #[arg(value_name = "HOST:PORT", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap"])]
+    #[arg(value_name = "ADDRESS:PORT", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap"])]
     aggregator_listen: String, "QUORATE_NODE_AGGREGATOR_LISTEN";
     /// Proxies in front of that aggregator, with commas between them: addresses, or networks such as 10.0.0.0/8. The aggregator
     /// takes from their X-Forwarded-For who asks

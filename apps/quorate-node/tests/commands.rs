@@ -60,6 +60,8 @@ fn what_run_refuses_before_it_asks_anybody() {
         (&["--attest", "--validate", "true"], 2, "--rpc is missing"),
         (&["--attest", "--validate", "true", "--rpc", "ftp://x"], 2, "--rpc"),
         (&["--attest", "--validate", "true", "--rpc", "http://127.0.0.1:9"], 2, "--contract is missing"),
+        (&["--attest", "--validate", "true", "--listen", ""], 2, "--listen names no address"),
+        (&["--attest", "--validate", "true", "--aggregator-listen", "localhost:9605"], 2, "an IP address and a port"),
         (&["--attest=perhaps"], 2, "perhaps"),
         (&["--config", "/nowhere/node.toml"], 3, "/nowhere/node.toml"),
     ] {
@@ -282,6 +284,13 @@ async fn an_operator_comes_and_goes() {
     assert!(options.contains("attest = true") && options.contains("validate = \"true\""), "{options}");
     let (code, said) = node(&begin);
     assert!(code == 0 && said.contains("stays as it is"), "{code}: {said}");
+    // What it prints is for a shell.
+    let (data_of_other, socket_of_other) = (at("another node"), at("it's a socket"));
+    let of_other =
+        ["init", "--data", &data_of_other, "--signer", &socket_of_other, "--rpc", &url, "--contract", &contract];
+    let (code, said) = node(&of_other);
+    let words = format!("quorate-node run --data '{data_of_other}' --signer '{}'", at("it'\\''s a socket"));
+    assert!(code == 0 && said.contains(&words), "{code}: {said}");
 
     // Nothing is there yet.
     let with = |command: &str, more: &[&str]| node(&[&[command, "--data", &data], more].concat());

@@ -145,6 +145,16 @@ pub(crate) fn check_signer(status: &StatusAnswer, terms: &ContractTerms) -> Resu
     compare("key group", &status.key_group, &terms.key_group)
 }
 
+/// A text as a word of a shell.
+pub(crate) fn word(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:,@%+=".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// The key that pays.
 pub(crate) fn payer(options: &Options) -> Result<Payer> {
     let what = "name the file with the key that pays for transactions";

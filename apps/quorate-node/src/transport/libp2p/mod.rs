@@ -64,7 +64,7 @@ pub fn start(terms: Terms, settings: &MeshSettings) -> Result<Transport, Transpo
     terms.credential.check()?;
     let read =
         |field, texts: &[String]| texts.iter().map(|text| book::address(field, text)).collect::<Result<Vec<_>, _>>();
-    let (listen, announce) = (read("listen", &settings.listen)?, read("announce", &settings.announce)?);
+    let (listen, announce) = (read("listen", &settings.listen)?, read("external", &settings.announce)?);
     let own = terms.identity.peer_id().inner();
     let bootstrap = settings.bootstrap.iter().map(|text| book::bootstrap(text)).collect::<Result<Vec<_>, _>>()?;
     // One list of bootstrap peers may serve all nodes, those in it too.

@@ -390,6 +390,21 @@ async fn a_few_operators_do_not_fill_a_node() {
     assert_eq!(hub.counts().banned, 0);
 }
 
+/// Whoever reads it knows the options of the program.
+#[tokio::test]
+async fn an_address_that_is_none_is_named_as_its_option() {
+    let none = || vec!["foo".to_owned()];
+    let settings = libp2p::MeshSettings::default;
+    for (settings, option) in [
+        (libp2p::MeshSettings { listen: none(), ..settings() }, "listen"),
+        (libp2p::MeshSettings { announce: none(), ..settings() }, "external"),
+        (libp2p::MeshSettings { bootstrap: none(), ..settings() }, "bootstrap"),
+    ] {
+        let error = libp2p::start(terms(1, &Arc::default()), &settings).err().unwrap().to_string();
+        assert!(error.starts_with(&format!("{option}: \"foo\" is not an address")), "{error}");
+    }
+}
+
 /// Another program listens there already.
 #[tokio::test]
 async fn a_port_that_is_taken_is_told() {
