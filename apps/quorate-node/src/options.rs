@@ -153,7 +153,7 @@ options! {
     #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Watch")]
     watch_prove: bool, "QUORATE_NODE_WATCH_PROVE";
 
-    /// The signer's Unix socket. --perform and --attest need it
+    /// The signer's Unix socket. Every role needs it: the signer says who the operator is
     #[arg(value_name = "SOCKET", help_heading = "Operator")]
     signer: PathBuf, "QUORATE_NODE_SIGNER";
     /// The folder for what the node keeps [default: quorate-node]
