@@ -820,7 +820,7 @@ fn nothing_that_is_written_gets_the_name_of_a_dash() {
         &["evm", "network", "new", "--out", "-"],
     ] {
         let output = room.run(arguments);
-        assert_failure(&output, 2, "nothing is written to standard output here; give a name");
+        assert_failure(&output, 2, "this names a file and not standard output; give a name");
     }
 }
 

@@ -307,7 +307,7 @@ fn what_is_wrong_is_named() {
         (&["plan", "--into", "run", "inputs"], 2, "there is a plan already"),
         (&["plan", "--into", "other", "elsewhere"], 3, "cannot read elsewhere"),
         (&["plan", "--into", "other", "run/results"], 3, "cannot read run/results"),
-        (&["plan", "--into", "-", "inputs"], 2, "nothing is written to standard output here"),
+        (&["plan", "--into", "-", "inputs"], 2, "this names a file and not standard output"),
         (&["merge", "run", "--core-hour", "cheap"], 2, "expected a price such as 0.04"),
     ] {
         let arguments: Vec<&dyn AsRef<std::ffi::OsStr>> =

@@ -182,7 +182,7 @@ impl DataFolder {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, os::unix::fs::symlink};
 
     use quorate_evm::alloy_primitives::{B256, Bytes};
 
@@ -215,6 +215,19 @@ mod tests {
         let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["lock", "state", "tasks.json"]);
+    }
+
+    /// Replaced by a file, the state would be lost with the disk to which the link led it.
+    #[test]
+    fn a_link_in_place_of_a_file_is_refused_and_stays() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let data = DataFolder::open(folder.path()).unwrap();
+        let names = ["state", "tasks.json"];
+        names.iter().for_each(|name| symlink(elsewhere.path().join(name), folder.path().join(name)).unwrap());
+        for (error, name) in [(data.state().unwrap_err(), "/state "), (data.tasks().unwrap_err(), "/tasks.json ")] {
+            let told = error.to_string();
+            assert!(error.exit() == Exit::Usage && told.contains(name) && told.contains("is a link"), "{told}");
+        }
     }
 
     #[test]

@@ -159,7 +159,7 @@ options! {
     #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Watch")]
     watch_prove: bool, "QUORATE_NODE_WATCH_PROVE";
 
-    /// The signer's Unix socket. --perform and --attest need it
+    /// The signer's Unix socket. Every role needs it: the signer says who the operator is
     #[arg(value_name = "SOCKET", help_heading = "Operator")]
     signer: PathBuf, "QUORATE_NODE_SIGNER";
     /// The folder for what the node keeps [default: quorate-node]
@@ -179,7 +179,7 @@ options! {
     #[arg(value_name = "URL", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap", "aggregator_listen"])]
     aggregator: String, "QUORATE_NODE_AGGREGATOR";
     /// Instead of libp2p: be that aggregator, and listen here
-    #[arg(value_name = "HOST:PORT", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap"])]
+    #[arg(value_name = "ADDRESS:PORT", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap"])]
     aggregator_listen: String, "QUORATE_NODE_AGGREGATOR_LISTEN";
     /// Proxies in front of that aggregator, with commas between them: addresses, or networks such as 10.0.0.0/8. The aggregator
     /// takes from their X-Forwarded-For who asks

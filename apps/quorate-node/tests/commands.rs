@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::Stdio,
     thread::sleep,
@@ -60,6 +60,8 @@ fn what_run_refuses_before_it_asks_anybody() {
         (&["--attest", "--validate", "true"], 2, "--rpc is missing"),
         (&["--attest", "--validate", "true", "--rpc", "ftp://x"], 2, "--rpc"),
         (&["--attest", "--validate", "true", "--rpc", "http://127.0.0.1:9"], 2, "--contract is missing"),
+        (&["--attest", "--validate", "true", "--listen", ""], 2, "--listen names no address"),
+        (&["--attest", "--validate", "true", "--aggregator-listen", "localhost:9605"], 2, "an IP address and a port"),
         (&["--attest=perhaps"], 2, "perhaps"),
         (&["--config", "/nowhere/node.toml"], 3, "/nowhere/node.toml"),
     ] {
@@ -70,6 +72,20 @@ fn what_run_refuses_before_it_asks_anybody() {
     let config = folder.path().join("node.toml").display().to_string();
     let (found, said) = node(&["run", "--config", &config]);
     assert!(found == 2 && said.contains("unknown field `atest`") && said.contains("line 1"), "{said}");
+}
+
+/// A link to a disk that is away would leave the node without its options, and `init` would put a file in its place.
+#[test]
+fn a_file_of_options_that_leads_nowhere_is_not_a_missing_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("node.toml");
+    symlink(folder.path().join("away"), &link).unwrap();
+    let data = folder.path().display().to_string();
+    let init = ["--rpc", "http://127.0.0.1:9", "--contract", "0x5fbdb2315678afecb367f032d93f642f64180aa3"];
+    for arguments in [&[&["init", "--data", &data][..], &init].concat()[..], &["run", "--data", &data]] {
+        command("quorate-node").args(arguments).ran().exits(3).says("node.toml").says("No such file or directory");
+    }
+    assert!(link.is_symlink());
 }
 
 /// A flag beside a file, or two lines of a file: nothing that is named has no effect.
@@ -268,6 +284,13 @@ async fn an_operator_comes_and_goes() {
     assert!(options.contains("attest = true") && options.contains("validate = \"true\""), "{options}");
     let (code, said) = node(&begin);
     assert!(code == 0 && said.contains("stays as it is"), "{code}: {said}");
+    // What it prints is for a shell.
+    let (data_of_other, socket_of_other) = (at("another node"), at("it's a socket"));
+    let of_other =
+        ["init", "--data", &data_of_other, "--signer", &socket_of_other, "--rpc", &url, "--contract", &contract];
+    let (code, said) = node(&of_other);
+    let words = format!("quorate-node run --data '{data_of_other}' --signer '{}'", at("it'\\''s a socket"));
+    assert!(code == 0 && said.contains(&words), "{code}: {said}");
 
     // Nothing is there yet.
     let with = |command: &str, more: &[&str]| node(&[&[command, "--data", &data], more].concat());
@@ -278,6 +301,17 @@ async fn an_operator_comes_and_goes() {
     );
     assert!(said.contains("no node answers at http://127.0.0.1:1/"), "{said}");
     assert!(!said.contains("the chain is behind"), "{said}");
+
+    // The node at the address is another operator's, or another network's, or there is to be none.
+    let interface = network.interface(0).to_string();
+    let (code, said) = with("status", &["--http", &interface]);
+    let whose =
+        format!("problem     the node at http://{interface}/ is that of operator {}; name", network.operator(0));
+    assert!(code == 1 && said.contains(&whose) && !said.contains("node        http"), "{code}: {said}");
+    let (_, said) = with("status", &["--http", &interface, "--operator", &network.operator(0).to_string()]);
+    assert!(!said.contains("is that of") && said.contains(&format!("node        http://{interface}/, ")), "{said}");
+    let (_, said) = with("status", &["--http", ""]);
+    assert!(!said.contains("no node answers") && said.contains("node        not asked"), "{said}");
 
     // The chain stands still.
     let still = Proxy::start(&url);
@@ -388,8 +422,10 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 0 && said.contains("nobody is paid until `quorate-node fund`"), "{code}: {said}");
     let made = said.lines().find_map(|line| line.strip_prefix("contract    ")?.split(',').next()).unwrap().to_owned();
     let of_new = ["--rpc", &url, "--contract", &made, "--key-file", &payer, "--data", &at("none")];
-    let (_, said) = node(&[&["status"], &of_new[..]].concat());
+    let (_, said) = node(&[&["status", "--http", &interface], &of_new[..]].concat());
     assert!(said.contains("the pool is empty"), "{said}");
+    let whose = format!("the node at http://{interface}/ is that of contract ");
+    assert!(said.contains(&whose) && !said.contains("the node: "), "{said}");
     let (code, said) = node(&[&["fund", "--tokens", "100"], &of_new[..]].concat());
     assert!(code == 0 && said.contains("100 "), "{code}: {said}");
     let (_, said) = node(&[&["status"], &of_new[..]].concat());

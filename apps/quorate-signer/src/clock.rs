@@ -15,6 +15,19 @@ pub(crate) struct ClockWatch {
     pub(crate) accepted: Option<u64>,
 }
 
+/// The operator accepts an epoch that has not begun by the clock. Up to that epoch every later jump would be believed.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "--accept-epoch {accepted}: the signer's clock says {}, which is {}; set the clock if it is wrong, or name the epoch that it is now",
+    utc(*now), place_of(*current)
+)]
+pub(crate) struct EpochAhead {
+    accepted: u64,
+    /// The epoch by the clock; none before epoch 0.
+    current: Option<u64>,
+    now: u64,
+}
+
 /// A jump that is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockJump {
@@ -27,6 +40,15 @@ pub(crate) struct ClockJump {
 }
 
 impl ClockWatch {
+    /// A watch that accepts an epoch, if the operator names one. By the clock it must have begun.
+    pub(crate) fn accepting(network: &NetworkTerms, accepted: Option<u64>, now: u64) -> Result<Self, EpochAhead> {
+        let current = network.epoch_at(now);
+        match accepted {
+            Some(accepted) if current < Some(accepted) => Err(EpochAhead { accepted, current, now }),
+            _ => Ok(Self { accepted }),
+        }
+    }
+
     /// The epoch by the clock, if it is believed; none before epoch 0. A record that has believed no clock believes the first one.
     pub(crate) fn judge(
         self,
@@ -81,6 +103,11 @@ impl std::fmt::Display for ClockJump {
     }
 }
 
+/// A time that is in this epoch, or in none.
+fn place_of(current: Option<u64>) -> String {
+    current.map_or("before epoch 0".to_owned(), |current| format!("epoch {current}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU64;
@@ -114,6 +141,22 @@ mod tests {
         assert_eq!(watch.judge(&network, None, at(900)), Ok(Some(900)));
         assert_eq!(watch.judge(&network, Some(5), 0), Ok(None));
         assert!(watch.judge(&network, Some(5), u64::MAX).is_err());
+    }
+
+    #[test]
+    fn an_epoch_that_has_not_begun_is_not_accepted() {
+        let network = network(3600);
+        let accepting = |accepted, now| ClockWatch::accepting(&network, accepted, now);
+        for accepted in [None, Some(0), Some(7), Some(8)] {
+            assert_eq!(accepting(accepted, 1000 + 3600 * 8).expect("it has begun"), ClockWatch { accepted });
+        }
+        let error = accepting(Some(9), 1000 + 3600 * 8).expect_err("an epoch ahead").to_string();
+        assert!(
+            error.contains("--accept-epoch 9") && error.contains("1970-01-01 08:16:40 UTC, which is epoch 8"),
+            "{error}"
+        );
+        let error = accepting(Some(0), 999).expect_err("no epoch has begun").to_string();
+        assert!(error.contains("before epoch 0"), "{error}");
     }
 
     #[test]

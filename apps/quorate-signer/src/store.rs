@@ -3,7 +3,7 @@
 //! A commit of the database returns when the record is on disk. After an error nobody knows what the disk has: pages whose
 //! write failed may be in memory only and look written. So after an error the database is closed, and before it is used
 //! again, by this process or by the next one, all of it is written to a new file, which takes the place of the old one. The old
-//! file stays marked as one that was not closed until then.
+//! file stays marked as one that was not closed until then. A command that only reads needs no new file.
 
 use std::{
     fs::{self, File},
@@ -162,12 +162,17 @@ impl Store {
 
     /// Opens the record in a folder. If whoever had it open did not close it, it is written anew.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
-        Self::open_within(folder, Duration::ZERO)
+        Self::open_within(folder, Duration::ZERO)?.written_anew()
     }
 
     /// The same, for the signer that stays: it waits for a command that looks at the record, such as `status`.
     pub(crate) fn open_to_run(folder: &Path) -> Result<Self, StoreError> {
-        Self::open_within(folder, PATIENCE)
+        Self::open_within(folder, PATIENCE)?.written_anew()
+    }
+
+    /// The same, for a command that reads what was left there: on a full disk there is no room to write it anew.
+    pub(crate) fn open_to_read(folder: &Path) -> Result<Self, StoreError> {
+        Self::open_within(folder, Duration::ZERO)
     }
 
     fn open_within(folder: &Path, patience: Duration) -> Result<Self, StoreError> {
@@ -189,9 +194,12 @@ impl Store {
         let config = serde_json::from_slice(&config).map_err(|error| damaged(error.to_string()))?;
         let (database, old) = if closed { (Some(database), None) } else { (None, Some(database)) };
         let old = ManuallyDrop::new(old);
-        let mut this = Self { path, config, database, old, watch: None, seen: None, _lock: lock };
-        this.seen = this.with(clock_of)?;
-        Ok(this)
+        Ok(Self { path, config, database, old, watch: None, seen: None, _lock: lock })
+    }
+
+    fn written_anew(mut self) -> Result<Self, StoreError> {
+        self.seen = self.with(clock_of)?;
+        Ok(self)
     }
 
     /// From now on signs only by a clock that `watch` believes.
@@ -266,14 +274,12 @@ impl Store {
 
     /// The size of the record.
     pub(crate) fn summary(&mut self) -> Result<Summary, StoreError> {
-        self.with(|database| {
-            let transaction = database.begin_read()?;
-            Ok(Summary {
-                floor: floor_of(&transaction.open_table(FLOOR)?)?,
-                tasks: transaction.open_table(TASKS)?.len()?,
-                retired: retired_of(&transaction.open_table(RETIRED)?)?,
-            })
-        })
+        self.with(summary_of)
+    }
+
+    /// The same of a record that is [opened to be read](Self::open_to_read).
+    pub(crate) fn summary_as_left(&mut self) -> Result<Summary, StoreError> {
+        self.as_left(summary_of)
     }
 
     /// The size of the record's file; none while it cannot be told.
@@ -284,7 +290,7 @@ impl Store {
     /// All of the record.
     pub(crate) fn export(&mut self) -> Result<RecordFile, StoreError> {
         let identity = self.config.identity.clone();
-        let Contents { floor, tasks, .. } = self.with(read_all)?;
+        let Contents { floor, tasks, .. } = self.as_left(read_all)?;
         Ok(RecordFile { identity, floor, tasks })
     }
 
@@ -333,6 +339,14 @@ impl Store {
         merged.map_err(NotMerged::Store)?
     }
 
+    /// Reads a record that was not closed as it is. Nothing may be signed by that: it may be in memory alone.
+    fn as_left<T>(&mut self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        match &*self.old {
+            Some(old) => work(old).map_err(|error| failed(&self.path, error)),
+            None => self.with(work),
+        }
+    }
+
     /// Works with the database. After an error, or a panic in the database, it is closed.
     fn with<T>(&mut self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, StoreError> {
         let database = match self.database.take() {
@@ -364,6 +378,15 @@ struct Contents {
     clock: Option<u64>,
     /// In ascending order.
     tasks: Vec<Task>,
+}
+
+fn summary_of(database: &Database) -> Result<Summary, redb::Error> {
+    let transaction = database.begin_read()?;
+    Ok(Summary {
+        floor: floor_of(&transaction.open_table(FLOOR)?)?,
+        tasks: transaction.open_table(TASKS)?.len()?,
+        retired: retired_of(&transaction.open_table(RETIRED)?)?,
+    })
 }
 
 fn read_all(database: &Database) -> Result<Contents, redb::Error> {

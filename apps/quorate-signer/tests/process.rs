@@ -362,6 +362,35 @@ async fn a_client_waits_no_longer_than_it_is_told() {
     assert!(matches!(nobody.status().await, Err(SignerError::Connect { .. })));
 }
 
+/// Every jump up to that epoch would be believed, and the clock would not be watched at all.
+#[test]
+fn an_epoch_that_has_not_begun_is_refused() {
+    let place = Place::new();
+    for ahead in [1, 1_000_000] {
+        let accepted = (place.epoch() + ahead).to_string();
+        let (exit, _, error) = place.run(&["run", "--accept-epoch", &accepted]);
+        assert!(exit == 2 && error.contains(&format!("--accept-epoch {accepted}: the signer's clock says")), "{error}");
+    }
+}
+
+/// A node says that, and nothing else, about a signer that it does not reach.
+#[tokio::test]
+async fn a_socket_that_cannot_be_used_is_told_with_the_cause() {
+    let place = Place::new();
+    let in_folder = |name: &str| place.folder().join(name);
+    let left = in_folder("left.sock");
+    drop(std::os::unix::net::UnixListener::bind(&left).expect("binds"));
+    for (socket, why) in [
+        (in_folder("none.sock"), "No such file or directory"),
+        (left, "refused"),
+        (in_folder("key.json"), "refused"),
+        (in_folder(&"x".repeat(200)), "must be shorter"),
+    ] {
+        let told = SignerClient::new(&socket).status().await.expect_err("no signer").to_string();
+        assert!(told.contains("cannot connect to the signer (") && told.contains(why), "{told}");
+    }
+}
+
 /// The disk is full: no signature, an error, and the process goes on answering. With room again, it signs again, and has
 /// forgotten nothing.
 #[cfg(target_os = "linux")]
@@ -418,6 +447,37 @@ async fn a_full_disk() {
     let told = log.matches("nothing is signed: ").count() as u64;
     assert!(failures >= 6 && told >= 1 && told < failures, "{told} of {failures}: {log}");
     assert_eq!(log.matches("the record is read and written again").count() as u64, told, "{log}");
+}
+
+/// The signer was killed, and the disk has no room for a new record. What was signed can be seen, and moved to another machine.
+#[tokio::test]
+async fn a_record_that_was_not_closed_is_read_without_room() {
+    let place = Place::new();
+    let mut signer = place.start();
+    let client = SignerClient::new(place.socket());
+    client.sign_task(network().domain(), &place.task(1, 1)).await.expect("signs");
+    signer.kill();
+    let in_the_way = place.folder().join("data/record.redb.new");
+    fs::create_dir(&in_the_way).expect("in the way of the new file");
+    let (file, retired) = (place.folder().join("record.json"), place.folder().join("retired.json"));
+    let [path, of_retired] = [&file, &retired].map(|path| path.to_str().expect("UTF-8"));
+    for _ in 0..2 {
+        let (exit, out, error) = place.run(&["status"]);
+        assert!(exit == 0 && out.contains("\"tasks\": 1") && out.contains("\"storage_error\": null"), "{out}{error}");
+    }
+    let (exit, _, error) = place.run(&["export", "--out", path]);
+    assert_eq!(exit, 0, "{error}");
+    let exported = RecordFile::parse(&fs::read(&file).expect("reads")).expect("a record");
+    assert_eq!(exported.tasks, [place.task(1, 1)]);
+    // What writes to the record still needs a new file.
+    for arguments in [&["run"][..], &["import", path], &["export", "--retire", "--out", of_retired]] {
+        let (exit, _, error) = place.run(arguments);
+        assert!(exit == 3 && error.contains("record.redb.new"), "{exit}: {error}");
+    }
+    assert!(!retired.exists());
+    fs::remove_dir(&in_the_way).expect("room again");
+    let _signer = place.start();
+    assert_eq!(client.status().await.expect("answers").tasks, Some(1));
 }
 
 /// Standard error is a pipe that nobody reads: it is full after some hundred lines. Then it is closed.
@@ -601,6 +661,23 @@ async fn the_record_moves_to_another_machine() {
         code(client.sign_task(network().domain(), &there.task(1, 2)).await.expect_err("a conflict")),
         RefusalCode::Conflict
     );
+}
+
+/// Two signers would sign with one key, if whoever reads that it failed imports the file all the same.
+#[test]
+fn a_record_that_could_not_be_retired_is_said_to_sign() {
+    let place = Place::new();
+    let file = place.folder().join("record.json");
+    let path = file.to_str().expect("UTF-8");
+    // The file has room. Of the record only the first page can be written.
+    let (exit, _, error) = place.run_with("trap '' XFSZ; ulimit -S -f 8", &["export", "--retire", "--out", path]);
+    assert!(exit == 3 && error.contains(&format!("{path} is written, but the record here is NOT retired")), "{error}");
+    assert!(file.exists());
+    let (exit, out, error) = place.run(&["status"]);
+    assert!(exit == 0 && out.contains("\"retired\": false"), "{out}{error}");
+    let again = place.folder().join("again.json");
+    let (exit, _, error) = place.run(&["export", "--retire", "--out", again.to_str().expect("UTF-8")]);
+    assert!(exit == 0 && error.contains("nothing more is signed here"), "{exit}: {error}");
 }
 
 /// `-` is standard input of `import`. A file of that name is not written: a record that was retired for it would be nowhere else.

@@ -16,7 +16,7 @@ use alloy::{
     rpc::types::{Filter, Log},
 };
 use quorate_evm::alloy_sol_types::SolCall;
-use quorate_host::clipped;
+use quorate_host::{clipped, exit::innermost};
 use reqwest::redirect;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -572,15 +572,6 @@ fn is_of_one_block(filter: &Value) -> bool {
 /// The words of a node, as far as they are shown.
 fn words_of_node(text: &str) -> String {
     clipped(text, 1_000)
-}
-
-/// The text of the innermost cause, which names no URL.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }
 
 #[cfg(test)]

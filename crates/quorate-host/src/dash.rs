@@ -79,7 +79,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
 
 /// Reads the path of a file or folder to write. For other flags `-` is a standard stream, so nothing gets that name.
 pub fn path_to_write() -> impl TypedValueParser<Value = PathBuf> {
-    path_but_no_dash("nothing is written to standard output here; give a name, such as ./- for one that is a dash")
+    path_but_no_dash("this names a file and not standard output; give a name, such as ./- for one that is a dash")
 }
 
 /// Reads the path of a file or folder to read, of which standard input cannot take the place: it is read twice, it is deleted, others

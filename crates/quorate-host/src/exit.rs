@@ -211,6 +211,23 @@ pub fn in_full(error: &anyhow::Error) -> String {
     text
 }
 
+/// The text of an error's innermost cause. An error of an HTTP client says no more than that a request failed, and may name the URL, in
+/// which a secret may stand; its innermost cause says why, and names no URL.
+///
+/// ```
+/// use std::io;
+/// let cause = anyhow::Error::new(io::Error::other("no route")).context("error sending request for http://h/KEY");
+/// assert_eq!(quorate_host::exit::innermost(&*cause), "no route");
+/// ```
+#[must_use]
+pub fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
+}
+
 /// Prints one line to standard error, through [`plain()`]. If standard error is closed, there is no place for it, and it is dropped.
 pub fn note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));

@@ -54,6 +54,12 @@ pub enum FileError {
         /// The path.
         path: PathBuf,
     },
+    /// It is a link. A file would be put in its place, and what it leads to would stay as it is.
+    #[error("{} is a link, which would be replaced and not followed; put the file itself in its place", path.display())]
+    Linked {
+        /// The path.
+        path: PathBuf,
+    },
     /// Others could have written it.
     #[error("{}: {why}", path.display())]
     Writers {
@@ -86,9 +92,11 @@ impl Ends for FileError {
     fn exit(&self) -> Exit {
         match self {
             Self::Locked { .. } => Exit::Negative,
-            Self::TooLarge { .. } | Self::NotRegular { .. } | Self::Writers { .. } | Self::Readers { .. } => {
-                Exit::Usage
-            }
+            Self::TooLarge { .. }
+            | Self::NotRegular { .. }
+            | Self::Linked { .. }
+            | Self::Writers { .. }
+            | Self::Readers { .. } => Exit::Usage,
             Self::Io { .. } => Exit::Io,
         }
     }
@@ -282,7 +290,7 @@ impl WholeFile {
     /// it had flushed the folder.
     ///
     /// # Errors
-    /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
+    /// [`FileError`]: another process uses it, it has more than `limit` bytes, it is a link, or the operating system refuses.
     pub fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
         Self::open_with(path, limit, nothing_before())
     }
@@ -455,11 +463,15 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(file, path, limit)
 }
 
-/// Reads a file that the program keeps for itself; `None` if there is none.
+/// Reads a file that the program keeps for itself, and replaces; `None` if there is none.
 ///
 /// # Errors
-/// [`FileError`]: it has more than `limit` bytes, it is no regular file, or the operating system refuses.
+/// [`FileError`]: it has more than `limit` bytes, it is a link, also one that leads nowhere, or no regular file, or the operating system
+/// refuses.
 pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    if path.is_symlink() {
+        return Err(FileError::Linked { path: path.to_owned() });
+    }
     match open_regular(OpenOptions::new().read(true), path) {
         Err(FileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
         opened => read_bounded(opened?, path, limit).map(Some),
@@ -658,6 +670,23 @@ mod tests {
             assert!(matches!(error, FileError::NotRegular { .. }) && error.exit() == Exit::Usage, "{error}");
         }
         assert!(read_if_there(&folder.path().join("none"), 9).unwrap().is_none());
+    }
+
+    /// The state would stay behind where the link leads, as it was, and the link would be a file.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_no_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        for contents in [None, Some(b"state")] {
+            contents.into_iter().for_each(|contents| fs::write(&target, contents).unwrap());
+            for opened in [read_if_there(&link, 9).map(drop), WholeFile::open(&link, 9).map(drop)] {
+                let error = opened.unwrap_err();
+                assert!(matches!(error, FileError::Linked { .. }) && error.exit() == Exit::Usage, "{error}");
+            }
+        }
+        assert!(read_if_there(&target, 9).unwrap().is_some());
     }
 
     #[cfg(unix)]

@@ -1005,6 +1005,29 @@ fn the_same_events_give_the_same_outputs() {
     assert_eq!(run(), run());
 }
 
+/// Whatever the settings: the time at which the turn of an aggregator comes fits into 64 bits.
+#[test]
+fn times_without_end_overflow_nothing() {
+    const NOW: u64 = 1_800_000_000_000;
+    for place in [0, 2] {
+        let operator = snapshot().aggregators(ID)[place];
+        let settings = settings(operator, Roles { aggregate: true, ..Roles::default() });
+        let endless = NodeSettings { stragglers: u64::MAX, turn: u64::MAX, ..settings };
+        let mut node = Node::new(endless, 0, Saved::default());
+        node.step(NodeEvent::Snapshot(snapshot()), NOW);
+        node.step(task(0), NOW);
+        for index in 0..4 {
+            assert!(settlements(&node.step(attested(index, candidate(true)), NOW)).is_empty());
+        }
+        // A conflict, whose report has turns as well.
+        node.step(attested(0, candidate(false)), NOW);
+        assert!(settlements(&node.step(NodeEvent::Tick, NOW + 1_000_000)).is_empty());
+        assert!(node.task_report(ID).unwrap().round.unwrap().ready.unwrap().turn > NOW);
+        let outputs = node.step(attested(4, candidate(true)), NOW + 1_000_001);
+        assert_eq!(settlements(&outputs).len(), usize::from(place == 0));
+    }
+}
+
 /// Whatever the settings: what a node asks to be woken for is later than now.
 #[test]
 fn times_of_zero_wake_nobody_for_ever() {

@@ -69,7 +69,7 @@ impl Default for ClientSettings {
 #[non_exhaustive]
 pub enum SignerError {
     /// Nobody listens on the socket, or it cannot be opened.
-    #[error("{}: cannot connect to the signer; is it running, as the same user?", socket.display())]
+    #[error("{}: cannot connect to the signer ({source}); is it running, as the same user?", socket.display())]
     Connect {
         /// The socket.
         socket: PathBuf,
@@ -77,7 +77,7 @@ pub enum SignerError {
         source: io::Error,
     },
     /// The connection ended before the answer.
-    #[error("{}: the signer closed the connection before it answered", socket.display())]
+    #[error("{}: the signer closed the connection before it answered ({source})", socket.display())]
     Lost {
         /// The socket.
         socket: PathBuf,

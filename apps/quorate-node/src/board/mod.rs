@@ -204,6 +204,12 @@ impl NodeBoard {
         self.lock().components.insert(component, problem.as_deref().map(clipped));
     }
 
+    /// A call of a component failed. It is counted, and why it failed is the component's problem, in words.
+    pub fn failed(&self, component: Component, why: String) {
+        self.count(Count::Failed(component));
+        self.problem(component, Some(why));
+    }
+
     /// The node watches a settlement, too. It is ready only after the watch was said to work, and as long as it looks.
     pub fn watches(&self, contract: Address, metrics: Arc<WatchMetrics>) {
         self.lock().watch = Some((contract, metrics));

@@ -148,6 +148,12 @@ impl State {
                 reasons.extend(chain.behind.as_ref().map(|why| format!("the chain is behind: {why}")));
                 if chain.snapshot.is_none() {
                     reasons.push(format!("the chain has no snapshot for epoch {}", chain.epoch));
+                } else if let Some(operator) = self.signs_without_weight() {
+                    reasons.push(format!(
+                        "the operator {operator} has no weight in epoch {}, and nothing that it signs counts: a seat has weight from the \
+                         epoch after `quorate-node register` on",
+                        chain.epoch
+                    ));
                 }
             }
         }
@@ -182,6 +188,13 @@ impl State {
             });
         }
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+
+    /// The operator of a node that signs, if the running epoch does not count its signatures.
+    fn signs_without_weight(&self) -> Option<Address> {
+        let identity = self.identity.as_ref().filter(|identity| identity.roles.signs())?;
+        let has_weight = |operator: &Address| self.members.iter().any(|member| member.owner == *operator);
+        identity.operator.filter(|operator| !has_weight(operator))
     }
 
     pub(super) fn now(&self, expectations: &Expectations, now_ms: u64) -> Now {

@@ -20,7 +20,7 @@ use quorate_node::{
     tokens,
 };
 
-use super::{Token, account, payer, print, read_options, rpc, runtime, send_call};
+use super::{Token, account, payer, print, read_options, rpc, runtime, send_call, word};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
@@ -199,16 +199,6 @@ fn word_of_url(text: &str) -> String {
 /// The variable from which the program takes the URL, too.
 fn variable() -> String {
     "\"$QUORATE_NODE_RPC\"".to_owned()
-}
-
-/// A text as a word of a shell.
-fn word(text: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:,@%+=".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

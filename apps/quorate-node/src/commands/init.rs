@@ -1,5 +1,7 @@
 //! `quorate-node init`.
 
+use std::path::Path;
+
 use clap::Args;
 use quorate_evm::{
     address,
@@ -11,7 +13,7 @@ use quorate_host::{
 };
 use quorate_node::{data_folder::DataFolder, tokens, transport::Identity};
 
-use super::{NodeArguments, Token, contract, print, rpc, runtime, terms};
+use super::{NodeArguments, Token, contract, is_absent, print, rpc, runtime, terms, word};
 
 /// Make a node's folder: its identity among peers, and a file of the options that are given
 ///
@@ -47,15 +49,16 @@ impl Arguments {
         let folder = DataFolder::open(options.data())?;
         let identity = Identity::load_or_create(&folder.path().join("identity"))?;
         let file = folder.options_file();
-        let exists = file.exists();
+        let exists = !is_absent(&file);
         if !exists {
             folder.write_options(&to_toml(&options))?;
         }
         let operator = self.operator.map_or("0x…".to_owned(), |operator| operator.to_string());
-        let signer = options.signer.as_ref().map_or("signer/signer.sock".to_owned(), |path| path.display().to_string());
+        let signer = options.signer.as_deref().unwrap_or(Path::new("signer/signer.sock")).display().to_string();
+        let (path, signer) = (folder.path().display().to_string(), word(&signer));
         print(format!(
             "\
-folder     {folder}
+folder     {path}
 options    {file}{kept}
 peer id    {peer}
 network    chain {chain}, contract {contract}
@@ -77,7 +80,7 @@ Next:
   quorate-node register --data {folder} --tokens {least} \\
       --signer {signer}
   quorate-node run --data {folder} --signer {signer}",
-            folder = folder.path().display(),
+            folder = word(&path),
             file = file.display(),
             kept = if exists { ", which was there and stays as it is" } else { "" },
             peer = identity.peer_id(),

@@ -12,6 +12,8 @@ pub(crate) mod status;
 
 use std::{
     fmt::Display,
+    fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -62,11 +64,16 @@ impl NodeArguments {
         let default = self.options.data().join(OPTIONS);
         let file = match &self.config {
             Some(path) => Some(path),
-            None => Some(&default).filter(|path| path.exists()),
+            None => Some(&default).filter(|path| !is_absent(path)),
         };
         let Some(path) = file else { return Ok(self.options.clone()) };
         Ok(self.options.clone().or(read_options(path)?))
     }
+}
+
+/// Whether there is nothing at a path. A link that leads nowhere is there, and so is a file that may not be looked at.
+pub(crate) fn is_absent(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// The options of a file.
@@ -136,6 +143,16 @@ pub(crate) fn check_signer(status: &StatusAnswer, terms: &ContractTerms) -> Resu
     compare("epoch length", &found.epoch_length, &terms.epoch_length)?;
     compare("slashing window", &found.slashing_window, &terms.slashing_window)?;
     compare("key group", &status.key_group, &terms.key_group)
+}
+
+/// A text as a word of a shell.
+pub(crate) fn word(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:,@%+=".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// The key that pays.

@@ -114,6 +114,7 @@ impl Arguments {
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
         nothing_unused(&options)?;
+        aggregator_address(&options)?;
         let http = http_addresses(&options)?;
         let data = DataFolder::open(options.data())?;
         let watch = node_watch(&options, roles, &data)?;
@@ -197,6 +198,10 @@ fn nothing_unused(options: &Options) -> Result<()> {
         ),
         _ if options.trusted_proxy.is_some() && options.aggregator_listen.is_none() => {
             "--trusted-proxy names proxies in front of --aggregator-listen, which is missing".to_owned()
+        }
+        _ if options.listen.as_deref().is_some_and(|list| parts(list).next().is_none()) => {
+            "--listen names no address, so no peer would reach this node; write it as in /ip4/0.0.0.0/tcp/9600"
+                .to_owned()
         }
         _ if options.task_payload.is_some() && options.task_every.is_none() => {
             "--task-payload is about the tasks of --task-every, which is missing".to_owned()
@@ -305,7 +310,7 @@ async fn wait_for_signer(
             }
             Err(error) => {
                 tracing::warn!("{error}; asking again");
-                board.problem(Component::Signer, Some(error.to_string()));
+                board.failed(Component::Signer, error.to_string());
             }
         }
         sleep(SIGNER_RETRY).await;
@@ -546,6 +551,18 @@ async fn serve(
     }))
 }
 
+/// Where an aggregator listens that talks by HTTP.
+fn aggregator_address(options: &Options) -> Result<Option<SocketAddr>> {
+    let parse = |listen: &String| {
+        listen.parse::<SocketAddr>().map_err(|error| {
+            Failure::usage(anyhow!(
+                "--aggregator-listen {listen}: {error}; write an IP address and a port, such as 0.0.0.0:9605"
+            ))
+        })
+    };
+    options.aggregator_listen.as_ref().map(parse).transpose()
+}
+
 async fn transport(options: &Options, terms: transport::Terms) -> Result<Transport> {
     let wrong = |error: transport::TransportError| match error {
         transport::TransportError::Listen { .. } => Failure::io(error),
@@ -555,9 +572,7 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
         let settings = transport::http::JoinSettings { aggregator: url.clone() };
         return transport::http::join(terms, &settings).map_err(wrong);
     }
-    if let Some(listen) = &options.aggregator_listen {
-        let address = listen.parse();
-        let address = address.map_err(|error| Failure::usage(anyhow!("--aggregator-listen {listen}: {error}")))?;
+    if let Some(address) = aggregator_address(options)? {
         let proxies = options.trusted_proxy.as_deref().unwrap_or("").parse();
         let proxies = proxies.map_err(|error| Failure::usage(anyhow!("--trusted-proxy: {error}")))?;
         let settings = transport::http::ServeSettings { proxies, ..transport::http::ServeSettings::new(address) };

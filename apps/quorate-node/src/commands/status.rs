@@ -7,6 +7,7 @@ use quorate_evm::{
     address,
     alloy_primitives::Address,
     contract::{Erc20, TaskNetwork},
+    digest::Contract,
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
@@ -103,8 +104,16 @@ impl Arguments {
                 wrong.extend(problem_of_payer(account, wei, price).map(|why| format!("the payer {why}")));
             }
             let http = options.http.clone().unwrap_or_else(|| super::run::HTTP.to_owned());
-            match node(&http).await {
-                Some(status) => {
+            let network = Contract { chain_id: terms.chain_id, address: contract };
+            let answer = if http.is_empty() { None } else { node(&http).await };
+            let of_another = answer.as_ref().and_then(|status| other(status, network, operator));
+            match (answer, of_another) {
+                (None, _) if http.is_empty() => print("node        not asked: by --http it has no HTTP interface")?,
+                (None, _) => wrong.push(format!("no node answers at http://{http}/; start it with `quorate-node run`")),
+                (Some(_), Some(whose)) => wrong.push(format!(
+                    "the node at http://{http}/ is that of {whose}; name the address of this operator's node with --http"
+                )),
+                (Some(status), None) => {
                     let number = |pointer: &str| status.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
                     print(format!(
                         "node        http://{http}/, {} peers, {} tasks open, {} approved, {} rejected",
@@ -116,7 +125,6 @@ impl Arguments {
                     let reasons = status.get("reasons").and_then(Value::as_array).into_iter().flatten();
                     wrong.extend(reasons.filter_map(Value::as_str).map(|reason| format!("the node: {reason}")));
                 }
-                None => wrong.push(format!("no node answers at http://{http}/; start it with `quorate-node run`")),
             }
             for problem in &wrong {
                 // Some of it was said by the signer, the node and its programs.
@@ -127,9 +135,23 @@ impl Arguments {
     }
 }
 
+/// Whose node answers, if it is another one than that of this operator and this network. One that starts does not say yet.
+fn other(status: &Value, network: Contract, operator: Option<Address>) -> Option<String> {
+    let node = status.get("node")?;
+    let account = |field: &str| serde_json::from_value::<Address>(node.get(field)?.clone()).ok();
+    let (chain_id, contract) = (node.get("chain_id")?.as_u64()?, account("contract")?);
+    if (Contract { chain_id, address: contract }) != network {
+        return Some(format!("contract {contract} on chain {chain_id}"));
+    }
+    let found = account("operator")?;
+    operator.filter(|expected| found != *expected).map(|_| format!("operator {found}"))
+}
+
 /// The status of the node at an address of this machine, if one answers.
 async fn node(address: &str) -> Option<Value> {
     let client = reqwest::Client::builder().timeout(Duration::from_secs(3)).no_proxy().build().ok()?;
     let answer = client.get(format!("http://{address}/v1/status")).send().await.ok()?;
-    serde_json::from_slice(&answer.bytes().await.ok()?).ok()
+    let status: Value = serde_json::from_slice(&answer.bytes().await.ok()?).ok()?;
+    // Another program may answer there.
+    status.get("reasons")?.is_array().then_some(status)
 }

@@ -1,7 +1,8 @@
 //! The user's work behind an address: one POST a call.
 
-use std::{error::Error, sync::Once, time::Duration};
+use std::{sync::Once, time::Duration};
 
+use quorate_host::exit::innermost;
 use reqwest::{Client, Response, StatusCode, Url, header, redirect, retry};
 use tokio::time::timeout;
 
@@ -42,7 +43,7 @@ impl Endpoint {
             .pool_max_idle_per_host(0);
         // Without TLS, the machine needs no list of certificate authorities.
         let client = if url.scheme() == "http" { client.tls_certs_only([]) } else { client };
-        let client = client.build().map_err(|why| ProgramSetupError::Client(innermost(&why)))?;
+        let client = client.build().map_err(|why| ProgramSetupError::Client(cause_of(why)))?;
         Ok(Self { url, client })
     }
 
@@ -75,9 +76,9 @@ impl Endpoint {
 
     async fn ask_without_limit(&self, input: Vec<u8>) -> Result<Vec<u8>, ProgramFailure> {
         let request = self.client.post(self.url.clone()).header(header::CONTENT_TYPE, "application/json").body(input);
-        let mut answer = request.send().await.map_err(|why| no_answer(&why))?;
+        let mut answer = request.send().await.map_err(no_answer)?;
         if answer.status() == StatusCode::OK {
-            let body = beginning(&mut answer, MAX_RESULT + 1).await.map_err(|why| no_answer(&why))?;
+            let body = beginning(&mut answer, MAX_RESULT + 1).await.map_err(no_answer)?;
             return if body.len() > MAX_RESULT { Err(ProgramFailure::Output) } else { Ok(body) };
         }
         let found = answer.status().as_u16();
@@ -98,18 +99,11 @@ async fn beginning(answer: &mut Response, most: usize) -> reqwest::Result<Vec<u8
     Ok(body)
 }
 
-fn no_answer(why: &reqwest::Error) -> ProgramFailure {
-    ProgramFailure::NoAnswer(innermost(why))
+fn no_answer(why: reqwest::Error) -> ProgramFailure {
+    ProgramFailure::NoAnswer(cause_of(why))
 }
 
-/// The last cause. The others repeat the address, whose query may hold a token.
-fn innermost(why: &(dyn Error + 'static)) -> String {
-    let mut last = why;
-    while let Some(cause) = last.source() {
-        last = cause;
-    }
-    if last.downcast_ref::<reqwest::Error>().is_some() {
-        return "the request failed".to_owned();
-    }
-    escaped(last.to_string().as_bytes())
+/// The innermost cause. The others repeat the address, whose query may hold a token.
+fn cause_of(why: reqwest::Error) -> String {
+    escaped(innermost(&why.without_url()).as_bytes())
 }

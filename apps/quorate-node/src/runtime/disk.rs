@@ -1,8 +1,14 @@
 //! Whether the data folder can be written: each failure is counted, and the log says when failures begin and when they end.
 
+use std::time::Duration;
+
+use quorate_network::roles::Saved;
+use tokio::{sync::watch, time::sleep};
+
+use super::clock::Clock;
 use crate::{
-    board::{Component, Count, NodeBoard},
-    data_folder::DataFolderError,
+    board::{Component, NodeBoard},
+    data_folder::{DataFolder, DataFolderError},
 };
 
 /// What is known of the disk.
@@ -18,7 +24,33 @@ struct Failing {
     failures: u64,
 }
 
+/// How long the node waits before it writes to a disk again that refused.
+const RETRY: Duration = Duration::from_secs(1);
+
 impl Disk {
+    /// Writes the state, however long that takes: nothing that depends on it may leave before. `false` if the node was told to end
+    /// meanwhile.
+    pub(super) async fn write(
+        &mut self,
+        data: &DataFolder,
+        saved: &Saved,
+        board: &NodeBoard,
+        clock: &Clock,
+        mut stop: watch::Receiver<bool>,
+    ) -> bool {
+        loop {
+            let wrote = data.write_state(saved);
+            if self.note(board, wrote, clock.now()) {
+                return true;
+            }
+            board.turned();
+            tokio::select! {
+                () = sleep(RETRY) => {}
+                _ = stop.wait_for(|stop| *stop) => return false,
+            }
+        }
+    }
+
     /// Notes how a write ended; `true` if it is on disk.
     pub(super) fn note(&mut self, board: &NodeBoard, wrote: Result<(), DataFolderError>, now: u64) -> bool {
         match wrote {
@@ -39,8 +71,7 @@ impl Disk {
                     Failing { since: now, failures: 0 }
                 });
                 failing.failures += 1;
-                board.count(Count::Failed(Component::Disk));
-                board.problem(Component::Disk, Some(why));
+                board.failed(Component::Disk, why);
                 false
             }
         }
@@ -52,8 +83,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{board::Expectations, data_folder::DataFolder, kept_tasks::KeptTasks};
-    use quorate_network::roles::Saved;
+    use crate::{board::Expectations, kept_tasks::KeptTasks};
 
     /// A folder that is not there fails as a full disk does, for whoever runs the test.
     #[test]

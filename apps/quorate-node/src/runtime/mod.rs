@@ -49,7 +49,7 @@ use quorate_signer_client::{SignerClient, SignerError, protocol::RefusalCode};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
-    time::{MissedTickBehavior, interval, sleep},
+    time::{MissedTickBehavior, interval},
 };
 
 pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
@@ -172,7 +172,7 @@ pub enum RunError {
     /// The transport ended.
     #[error("the part that talks to peers ended: a fault of the program; please report it")]
     Transport,
-    /// The data folder cannot be read or written.
+    /// The data folder cannot be read.
     #[error(transparent)]
     Data(#[from] crate::data_folder::DataFolderError),
 }
@@ -183,8 +183,6 @@ const MOST_CHECKS: usize = 8_192;
 const BOARD_EVERY: Duration = Duration::from_millis(500);
 /// How often the signer is asked whether it would sign.
 const SIGNER_EVERY: Duration = Duration::from_secs(15);
-/// How long the loop waits before it writes to a disk again that refused.
-const DISK_RETRY: Duration = Duration::from_secs(1);
 /// What the log says when the signer has no problem any more.
 const SIGNS_AGAIN: &str = "the signer signs again";
 /// Of the settlements of how many newest blocks the receipts are asked for.
@@ -273,8 +271,9 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
     let saved = parts.data.state()?;
     let kept = parts.data.tasks()?;
     // A node without tasks writes nothing for a long time, and is ready all the same if it could.
-    parts.data.write_state(&saved)?;
-    parts.board.problem(Component::Disk, None);
+    if !Disk::default().write(&parts.data, &saved, &parts.board, &Clock::begin(now()), stop.clone()).await {
+        return Ok(());
+    }
     let mut parts = parts;
     let mut stopped = stop.clone();
     // The machine begins in the epoch of the chain's newest block.
@@ -305,11 +304,17 @@ async fn begin(parts: &mut Parts) -> Result<(u64, Vec<Vec<Change>>), RunError> {
                     return Ok((epoch, held));
                 }
             }
-            ChainNews::Behind(why) => parts.board.problem(Component::Chain, Some(why)),
+            ChainNews::Behind(why) => behind(&parts.board, why),
             // Nothing was submitted yet.
             _ => {}
         }
     }
+}
+
+/// The chain cannot be followed at the moment.
+fn behind(board: &NodeBoard, why: String) {
+    tracing::warn!("{why}");
+    board.failed(Component::Chain, why);
 }
 
 impl Runtime {
@@ -492,21 +497,10 @@ impl Runtime {
         }
     }
 
-    /// Writes the state, however long that takes: nothing that depends on it may leave before. `false` if the node was told to
-    /// end meanwhile.
+    /// Writes the state. `false` if the node was told to end before it could.
     async fn save(&mut self) -> bool {
-        let mut stopped = self.stop.clone();
-        loop {
-            let wrote = self.parts.data.write_state(self.node.saved());
-            if self.disk.note(&self.parts.board, wrote, self.clock.now()) {
-                return true;
-            }
-            self.parts.board.turned();
-            tokio::select! {
-                () = sleep(DISK_RETRY) => {}
-                _ = stopped.wait_for(|stop| *stop) => return false,
-            }
-        }
+        let Parts { data, board, .. } = &self.parts;
+        self.disk.write(data, self.node.saved(), board, &self.clock, self.stop.clone()).await
     }
 
     fn sign(&mut self, candidate: Task) {
@@ -555,10 +549,14 @@ impl Runtime {
         if !self.parts.settings.roles.signs() || std::mem::replace(&mut self.asks_signer, true) {
             return;
         }
+        let board = self.parts.board.clone();
         self.work.spawn(async move {
             Done::SignerState(match signer.status().await {
                 Ok(status) => status.obstacle(),
-                Err(error) => Some(error.to_string()),
+                Err(error) => {
+                    board.count(Count::Failed(Component::Signer));
+                    Some(error.to_string())
+                }
             })
         });
     }
@@ -572,7 +570,7 @@ impl Runtime {
             }
             Done::ProgramFailed { event, why } => {
                 tracing::warn!("{why}");
-                self.parts.board.problem(Component::Programs, Some(why));
+                self.parts.board.failed(Component::Programs, why);
                 self.step(event, None).await;
             }
             Done::Signed { candidate, signature } => {
@@ -585,7 +583,7 @@ impl Runtime {
                 tracing::warn!(id = %candidate.id, "the signer: {why}");
                 if refusal == SignerRefusal::NotNow {
                     self.signer_failed = true;
-                    self.parts.board.problem(Component::Signer, Some(why));
+                    self.parts.board.failed(Component::Signer, why);
                 }
                 self.step(NodeEvent::SignRefused { candidate, refusal }, None).await;
             }
@@ -699,10 +697,7 @@ impl Runtime {
     async fn news(&mut self, news: ChainNews) {
         match news {
             ChainNews::Changes(changes) => self.changes(changes).await,
-            ChainNews::Behind(why) => {
-                tracing::warn!("{why}");
-                self.parts.board.problem(Component::Chain, Some(why));
-            }
+            ChainNews::Behind(why) => behind(&self.parts.board, why),
             ChainNews::SettleFailed { id, why } => {
                 tracing::info!(%id, "the settlement was not sent, or failed: {why}");
                 self.step(NodeEvent::SettleFailed { id }, None).await;

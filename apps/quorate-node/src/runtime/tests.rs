@@ -1,6 +1,6 @@
 //! A loop whose chain and peers are silent.
 
-use std::{path::Path, sync::Mutex};
+use std::{fs, path::Path, sync::Mutex};
 
 use quorate_batcher::{Batcher, Settings};
 use quorate_evm::{KeyGroup, SnapshotId};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::UnixListener,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use super::*;
@@ -162,6 +162,76 @@ async fn a_signer_that_would_not_sign_is_a_problem() {
     runtime.done(Done::SignerFailed { candidate, refusal, why: "another key".to_owned() }).await;
     assert_eq!(look(&mut runtime).await.as_deref(), Some("another key"));
     assert_eq!(look(&mut runtime).await, None);
+}
+
+/// Whoever counts failures sees those of every component, and those of the chain before the node knows its first epoch, too.
+#[tokio::test]
+async fn each_call_that_failed_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let failures = |runtime: &Runtime| {
+        let text = runtime.parts.board.metrics(now());
+        ["programs", "signer", "chain"].map(|component| {
+            let name = format!("quorate_node_failures_total{{component=\"{component}\"}} ");
+            text.lines().find_map(|line| line.strip_prefix(&name)).unwrap().parse::<u64>().unwrap()
+        })
+    };
+    assert_eq!(failures(&runtime), [0, 0, 0]);
+    let (sender, news) = mpsc::channel(2);
+    runtime.parts.chain.news = news;
+    for news in [ChainNews::Behind("no answer".to_owned()), ChainNews::Changes(vec![Change::Epoch(3)])] {
+        sender.send(news).await.unwrap();
+    }
+    let (epoch, _) = begin(&mut runtime.parts).await.unwrap();
+    assert_eq!((epoch, failures(&runtime)), (3, [0, 0, 1]));
+    runtime.news(ChainNews::Behind("no answer".to_owned())).await;
+    assert_eq!(failures(&runtime), [0, 0, 2]);
+
+    let event = NodeEvent::ExecuteFailed { id: B256::ZERO };
+    runtime.done(Done::ProgramFailed { event, why: "no such file".to_owned() }).await;
+    assert_eq!(failures(&runtime), [1, 0, 2]);
+    let candidate = candidate_for(0, SnapshotId::ZERO, B256::ZERO, 0, b"result");
+    // A conflict is an answer.
+    for (refusal, expected) in [(SignerRefusal::NotNow, 1), (SignerRefusal::Conflict, 1)] {
+        runtime.done(Done::SignerFailed { candidate, refusal, why: "in words".to_owned() }).await;
+        assert_eq!(failures(&runtime), [1, expected, 2]);
+    }
+    runtime.parts.settings.roles.attest = true;
+    runtime.look_at_signer();
+    let done = timeout(quorate_lab::run::LIMIT, runtime.work.join_next()).await.unwrap().unwrap().unwrap();
+    runtime.done(done).await;
+    assert_eq!(failures(&runtime), [1, 2, 2]);
+}
+
+/// A node on a disk that is full ended, and a node that ran already waited for room. A folder that is not there fails as a full disk
+/// does, for whoever runs the test.
+#[tokio::test]
+async fn a_node_that_starts_on_a_full_disk_waits_for_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut parts = runtime(&folder, SignerClient::new(folder.path().join("signer.sock"))).parts;
+    let (_chain, news) = mpsc::channel(1);
+    parts.chain.news = news;
+    let board = parts.board.clone();
+    let (data, away) = (folder.path().join("node"), folder.path().join("away"));
+    let (stop, stopped) = watch::channel(false);
+    let problem = || board.view(now()).problems.into_iter().any(|row| row.component == "disk");
+    let until = async |failing: bool| {
+        while problem() != failing {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    fs::rename(&data, &away).unwrap();
+    let room = async {
+        until(true).await;
+        assert!(board.turns() > 0, "it waits and does not hang");
+        fs::rename(&away, &data).unwrap();
+        until(false).await;
+        stop.send(true).unwrap();
+    };
+    let both = async { tokio::join!(run(parts, stopped), room) };
+    let (ended, ()) = timeout(quorate_lab::run::LIMIT, both).await.unwrap();
+    ended.unwrap();
+    assert!(data.join("state").exists());
 }
 
 /// A loop that asks a signer, in a folder.

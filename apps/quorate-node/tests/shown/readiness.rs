@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::alloy_primitives::Address;
 use quorate_network::roles::Roles;
-use quorate_node::board::{ChainReport, Component, Expectations, NodeBoard, old_head};
+use quorate_node::board::{ChainReport, Component, Expectations, MemberReport, NodeBoard, old_head};
 
-use crate::rig::{EPOCH, chain, empty, identify, peer, ready};
+use crate::rig::{EPOCH, chain, empty, identify, owner, peer, ready};
 
 const NOW: u64 = 1_000_000;
 
@@ -96,6 +96,24 @@ fn only_roles_that_sign_need_a_signer() {
     };
     assert!(!needs(Roles { aggregate: true, ..Roles::default() }));
     assert!(needs(Roles { perform: true, ..Roles::default() }) && needs(Roles { attest: true, ..Roles::default() }));
+}
+
+/// It has left, or has registered and its epoch has not begun: whatever it signs, nobody counts it.
+#[test]
+fn an_operator_without_weight_is_not_ready_to_sign() {
+    let board = ready();
+    let members = |from: u32| (from..5).map(|index| MemberReport { index, owner: owner(index), weight: 10 });
+    board.members(members(1));
+    let reason = reasons(&board);
+    let expected = format!("the operator {} has no weight in epoch 7", owner(0));
+    assert!(reason.len() == 1 && reason[0].starts_with(&expected), "{reason:?}");
+    // An aggregator needs none.
+    identify(&board, Roles { aggregate: true, ..Roles::default() });
+    assert_eq!(reasons(&board), [""; 0]);
+    identify(&board, Roles { perform: true, aggregate: true, ..Roles::default() });
+    assert_eq!(reasons(&board), reason);
+    board.members(members(0));
+    assert_eq!(reasons(&board), [""; 0]);
 }
 
 #[test]

@@ -33,7 +33,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let mut store = self.data.open()?;
+        // What retires a record writes to it, so no file is written where that has no room.
+        let mut store = if self.retire { self.data.open()? } else { self.data.open_to_read()? };
         let file = store.export()?;
         let text = file.to_json().map_err(|error| match error {
             RecordFileError::TooLarge { .. } => Failure::refused(anyhow!(
@@ -45,17 +46,26 @@ impl Arguments {
         match &self.out {
             None => print(&text)?,
             Some(path) => {
+                let not_retired = |failure: Failure| {
+                    failure.context(format!(
+                        "{} is written, but the record here is NOT retired and could still sign: import the file nowhere, make room on the \
+                         disk, and repeat with another name",
+                        path.display()
+                    ))
+                };
                 secret_file::write(path, text.as_bytes(), Existing::Refuse).map_err(|error| match error {
                     SecretFileError::Exists { path } => {
                         Failure::usage(anyhow!("{}: the file exists already; name another", path.display()))
                     }
+                    SecretFileError::NotDurable { .. } if self.retire => not_retired(error.into()),
                     SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Failure::io(error),
                     _ => Failure::usage(error),
                 })?;
+                // The command line takes --retire with --out alone.
+                if self.retire {
+                    store.retire().map_err(|error| not_retired(error.into()))?;
+                }
             }
-        }
-        if self.retire {
-            store.retire()?;
         }
         let retired = if self.retire { "; nothing more is signed here" } else { "" };
         note(format!("{} tasks, floor at epoch {}{retired}", file.tasks.len(), file.floor));

@@ -28,6 +28,10 @@ impl DataArguments {
         Ok(Store::open(&self.data)?)
     }
 
+    pub(crate) fn open_to_read(&self) -> Result<Store> {
+        Ok(Store::open_to_read(&self.data)?)
+    }
+
     pub(crate) fn open_to_run(&self) -> Result<Store> {
         Ok(Store::open_to_run(&self.data)?)
     }

@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 
     /// The network is in this epoch now, by a clock that you have compared. Needed where the signer did not run for more than two
     /// epochs, or ten minutes if they are longer: it does not believe a clock that has jumped so far, because it would sign nothing for
-    /// as long afterwards
+    /// as long afterwards. An epoch that has not begun by the signer's clock is refused
     #[arg(long, value_name = "EPOCH", env = "QUORATE_SIGNER_ACCEPT_EPOCH")]
     accept_epoch: Option<u64>,
 
@@ -87,9 +87,10 @@ impl Arguments {
                 self.data.data.display()
             )));
         }
+        let watch = ClockWatch::accepting(&config.identity.network, self.accept_epoch, unix_seconds());
+        store.watch(watch.map_err(Failure::usage)?);
         let unlocked = self.key.unlock(config.identity.key_group)?;
         unlocked.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-        store.watch(ClockWatch { accepted: self.accept_epoch });
         let signer = Arc::new(Signer::new(unlocked.key, store, Some(log.writer.clone())).map_err(Failure::usage)?);
         signer.look_at_clock(unix_seconds());
         let path = self.socket.path(&self.data.data);

@@ -39,9 +39,9 @@ impl Arguments {
             show(&status)?;
             return Ok(if status.obstacle().is_some() { Exit::Negative } else { Exit::Success });
         }
-        let status = match Store::open(&self.data.data) {
+        let status = match Store::open_to_read(&self.data.data) {
             Ok(mut store) => {
-                let summary = store.summary().map_err(signer::told);
+                let summary = store.summary_as_left().map_err(signer::told);
                 signer::status(&store.config().clone(), summary, unix_seconds())
             }
             Err(StoreError::InUse(_)) => self.ask()?,

@@ -56,6 +56,17 @@ pub enum NetworkFollowError {
         /// The last block that was read.
         read: u64,
     },
+    /// The node's chain ends before the first block that is to be read.
+    #[error(
+        "the newest block of the chain's node is {newest}, and the network is followed from block {from_block} on: name the block of its \
+         deployment, or wait until the node has read the chain"
+    )]
+    NotBegun {
+        /// The node's newest block.
+        newest: u64,
+        /// The first block that is to be read.
+        from_block: u64,
+    },
     /// The chain does not become final, and as many blocks as allowed wait for it.
     #[error("{0} blocks with changes are not final; ask another node, or follow with fewer confirmations")]
     NotFinal(usize),

@@ -175,8 +175,7 @@ impl NetworkFollower {
         }
         // Nothing is lost if the comparison is cut off: the draft stays.
         let Some(draft) = self.draft.as_ref().filter(|draft| draft.newest().is_some()) else {
-            // The first block is not there yet.
-            return Ok(Vec::new());
+            return Err(NetworkFollowError::NotBegun { newest: newest.number, from_block: self.settings.from_block });
         };
         let (expected, found) = self.compare(draft, &newest).await?;
         let Some(mut draft) = self.draft.take() else { return Ok(Vec::new()) };
@@ -510,6 +509,22 @@ mod tests {
             assert_eq!(last(Confirmations::Blocks(2)).await, Some(7));
             assert_eq!(last(Confirmations::Blocks(10)).await, None);
         });
+    }
+
+    /// Somebody named a block that is not there: nothing would ever be read, and nobody would know why.
+    #[test]
+    fn a_first_block_after_the_newest_is_an_error() {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let node = without_logs(12);
+        let mut follower = follower(&node);
+        follower.settings.from_block = 13;
+        let error = runtime.block_on(follower.poll()).unwrap_err();
+        assert!(matches!(error, NetworkFollowError::NotBegun { newest: 12, from_block: 13 }), "{error}");
+        assert!(!follower.is_current() && !follower.is_behind() && read(&follower).is_none());
+        follower.settings.from_block = 12;
+        // Whatever the contract is asked after the logs is refused.
+        let _ = runtime.block_on(follower.poll());
+        assert_eq!(read(&follower), Some((12, hash(0, 12))));
     }
 
     /// A follower of a chain of which nothing is final, which has read the blocks 50 and 60, and what makes the chain another one.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tracing_subscriber::{
     EnvFilter, Layer, Registry,
-    filter::ParseError,
+    filter::LevelFilter,
     fmt,
     layer::{Layered, SubscriberExt as _},
     registry, reload,
@@ -55,7 +55,7 @@ pub enum LogError {
 #[error("found {found:?}, expected error, warn, info, debug, trace, or rules such as info,quorate_node=debug: {why}")]
 pub struct NoLogLevel {
     found: String,
-    why: ParseError,
+    why: String,
 }
 
 /// Another reader of all events, such as one that sends traces.
@@ -137,10 +137,17 @@ impl TryFrom<String> for LogLevel {
     type Error = NoLogLevel;
 
     fn try_from(text: String) -> Result<Self, NoLogLevel> {
-        match EnvFilter::try_new(&text) {
-            Ok(_) => Ok(Self(text)),
-            Err(why) => Err(NoLogLevel { found: text, why }),
+        let refused = |why| NoLogLevel { found: text.clone(), why };
+        EnvFilter::try_new(&text).map_err(|error| refused(error.to_string()))?;
+        let parts: Vec<_> = text.split(',').filter(|part| !part.is_empty()).collect();
+        if parts.is_empty() {
+            return Err(refused("it is empty".to_owned()));
         }
+        let unknown = parts.into_iter().find(|part| logs_nothing(part));
+        if let Some(part) = unknown {
+            return Err(refused(format!("{part:?} is not a level")));
+        }
+        Ok(Self(text))
     }
 }
 
@@ -162,6 +169,12 @@ impl std::fmt::Display for LogLevel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a rule is a word that names neither a level nor one of our crates. The filter takes any other word as the name of what is
+/// logged, and would log nothing else.
+fn logs_nothing(rule: &str) -> bool {
+    !rule.contains(['=', '[']) && !rule.starts_with("quorate") && rule.parse::<LevelFilter>().is_err()
 }
 
 /// A writer that gets a line at a time, and escapes what a reader would not see in it.
@@ -232,5 +245,28 @@ mod tests {
         }
         let error = "loud=very=much".parse::<LogLevel>().unwrap_err().to_string();
         assert!(error.starts_with("found \"loud=very=much\", expected error, warn, info"), "{error}");
+    }
+
+    /// The filter takes such a word as the name of what is logged. A program said nothing more, not even its errors.
+    #[test]
+    fn a_word_that_is_no_level_is_refused() {
+        for good in ["WARN", "2", "quorate_node", "warn,quorate_node", "h2=info", "info,[span]=trace", "warn,"] {
+            assert_eq!(good.parse::<LogLevel>().unwrap().to_string(), good);
+        }
+        for (wrong, part) in [
+            ("warning", "warning"),
+            ("loud", "loud"),
+            ("infos", "infos"),
+            (" info", " info"),
+            ("verbose,quorate_node=debug", "verbose"),
+            ("info,loud", "loud"),
+        ] {
+            let error = wrong.parse::<LogLevel>().unwrap_err().to_string();
+            assert!(error.ends_with(&format!(": {part:?} is not a level")), "{error}");
+        }
+        for empty in ["", ","] {
+            let error = empty.parse::<LogLevel>().unwrap_err().to_string();
+            assert!(error.ends_with("it is empty"), "{error}");
+        }
     }
 }

@@ -39,7 +39,7 @@ impl Roles {
 }
 
 /// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
-/// zero means 1.
+/// zero means 1; of `stragglers` and `turn`, more than a year means a year.
 #[derive(Clone, Debug)]
 pub struct NodeSettings {
     /// The operator whose key the signer holds. Without one, a node can only aggregate.
@@ -340,6 +340,9 @@ pub struct Footprint {
     pub conflicts: usize,
 }
 
+/// A year in milliseconds. Added to the present time once for each operator, it is far from the end of 64 bits.
+const YEAR: u64 = 365 * 24 * 3_600_000;
+
 /// The most snapshots of one epoch for which a task keeps a round.
 pub(super) const MAX_BRANCHES: usize = 4;
 
@@ -349,8 +352,10 @@ impl Node {
     /// After a restart the caller sends the chain's snapshots and slashings, the settlements of epochs that can still settle, and
     /// the tasks, as if they were new.
     pub fn new(settings: NodeSettings, epoch: u64, saved: Saved) -> Self {
-        // A time of zero would ask for a tick that is due at once, for ever.
+        // A time of zero would ask for a tick that is due at once, for ever, and times without end do not fit into 64 bits together.
         let settings = NodeSettings {
+            stragglers: settings.stragglers.min(YEAR),
+            turn: settings.turn.min(YEAR),
             submission_timeout: settings.submission_timeout.max(1),
             retry: settings.retry.max(1),
             ask_first: settings.ask_first.max(1),

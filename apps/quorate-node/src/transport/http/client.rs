@@ -8,6 +8,7 @@ use std::{
 };
 
 use futures::future::{Fuse, FutureExt as _};
+use quorate_host::exit::innermost;
 use reqwest::{Client as HttpClient, Method, Response, StatusCode, Url, redirect, retry};
 use tokio::{
     sync::{mpsc, watch},
@@ -79,7 +80,9 @@ fn client(aggregator: &str) -> Result<(Url, HttpClient), TransportError> {
     static TLS: Once = Once::new();
     // Fails only if a provider is installed already.
     TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    let wrong = |why: String| TransportError::Address { field: "aggregator", found: aggregator.to_owned(), why };
+    // A password or a token in it would stand in logs.
+    let found = if aggregator.contains(['@', '?']) { "…" } else { aggregator };
+    let wrong = |why: String| TransportError::Address { field: "aggregator", found: found.to_owned(), why };
     let mut url: Url =
         aggregator.parse().map_err(|why| wrong(format!("{why}; write it as in https://aggregator.example")))?;
     let plain =
@@ -95,7 +98,7 @@ fn client(aggregator: &str) -> Result<(Url, HttpClient), TransportError> {
     // Without TLS, the machine needs no list of certificate authorities.
     let http = if url.scheme() == "http" { http.tls_certs_only([]) } else { http };
     let http = http.connect_timeout(REQUEST).build();
-    let http = http.map_err(|why| TransportError::Setup { part: "HTTP", why: why.to_string() })?;
+    let http = http.map_err(|why| TransportError::Setup { part: "HTTP", why: innermost(&why.without_url()) })?;
     Ok((url, http))
 }
 
@@ -139,7 +142,6 @@ impl Link {
         most: usize,
         time: Duration,
     ) -> Result<Vec<u8>, Failure> {
-        let unreachable = |why: reqwest::Error| Failure::Unreachable(why.without_url().to_string());
         let url = self.url.join(path).map_err(|why| Failure::Unreachable(why.to_string()))?;
         let mut request = self.http.request(method, url).body(body);
         if let Some(token) = &self.token {
@@ -164,10 +166,15 @@ impl Link {
     }
 }
 
+/// Why there is no answer, without the address.
+fn unreachable(why: reqwest::Error) -> Failure {
+    Failure::Unreachable(innermost(&why.without_url()))
+}
+
 /// A body of at most so many bytes.
 async fn read(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|why| Failure::Unreachable(why.without_url().to_string()))? {
+    while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
         if body.len() + chunk.len() > most {
             return Err(Failure::NotAggregator("its response is longer than any"));
         }
@@ -581,3 +588,21 @@ const BUSY: Duration = Duration::from_secs(1);
 const MAX_POLL: u64 = 60_000;
 /// The most bytes of a reason.
 const REASON: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// The log said that a request was not sent, and not why.
+    #[tokio::test]
+    async fn an_aggregator_that_is_not_reached_is_told_with_the_cause() {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let (url, http) = client(&format!("http://{address}")).unwrap();
+        let link = Link { http, url, token: None };
+        let failure = link.send(Method::POST, "v1/challenge", Vec::new(), MAX_OPENING, REQUEST).await.unwrap_err();
+        let told = failure.to_string();
+        assert!(told.starts_with("the aggregator cannot be reached: Connection refused"), "{told}");
+    }
+}

@@ -670,3 +670,12 @@ async fn an_address_is_checked_before_anything_is_sent() {
         assert!(error.to_string().contains("https://aggregator.example"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn an_address_with_a_password_is_not_shown() {
+    for wrong in ["http://me:SECRET@a.example", "me:SECRET@a.example", "ftp://me:SECRET@h", "http://a/?token=SECRET"] {
+        let joined = join(terms(1, &Arc::default()), &JoinSettings { aggregator: wrong.to_owned() });
+        let error = joined.unwrap_err().to_string();
+        assert!(error.starts_with("aggregator: \"…\" is not an address") && !error.contains("SECRET"), "{error}");
+    }
+}

@@ -29,6 +29,7 @@ mod hostile;
 
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
+use quorate_host::exit::innermost;
 use tokio::sync::{mpsc, watch};
 
 use self::{book::Book, driver::Driver, stream::Meters};
@@ -63,7 +64,7 @@ pub fn start(terms: Terms, settings: &MeshSettings) -> Result<Transport, Transpo
     terms.credential.check()?;
     let read =
         |field, texts: &[String]| texts.iter().map(|text| book::address(field, text)).collect::<Result<Vec<_>, _>>();
-    let (listen, announce) = (read("listen", &settings.listen)?, read("announce", &settings.announce)?);
+    let (listen, announce) = (read("listen", &settings.listen)?, read("external", &settings.announce)?);
     let own = terms.identity.peer_id().inner();
     let bootstrap = settings.bootstrap.iter().map(|text| book::bootstrap(text)).collect::<Result<Vec<_>, _>>()?;
     // One list of bootstrap peers may serve all nodes, those in it too.
@@ -78,7 +79,7 @@ pub fn start(terms: Terms, settings: &MeshSettings) -> Result<Transport, Transpo
     for (address, text) in listen.into_iter().zip(&settings.listen) {
         swarm
             .listen_on(address)
-            .map_err(|why| TransportError::Listen { address: text.clone(), why: why.to_string() })?;
+            .map_err(|why| TransportError::Listen { address: text.clone(), why: innermost(&why) })?;
     }
     let tally = Arc::new(Tally::default());
     let (outbox, inbox) = inbox::queue(&terms.limits, tally.clone());

@@ -1,12 +1,13 @@
 //! Nodes that behave.
 
 use std::{
+    net::TcpListener,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::{
-    super::{Admitted, Arrival, Judgement, Limits, Terms, Transport},
+    super::{Admitted, Arrival, Judgement, Limits, Terms, Transport, libp2p},
     rig::{
         ENDLESS, PATIENCE, Registry, accept_all, address, joined, left, limits, message, node, node_at, pair, terms,
         until, wait_for,
@@ -387,4 +388,29 @@ async fn a_few_operators_do_not_fill_a_node() {
     nodes.push(node(terms(5, &registry), &hub.addresses()).await);
     until("the heaviest have theirs", || operators() == [3, 4, 5].map(address)).await;
     assert_eq!(hub.counts().banned, 0);
+}
+
+/// Whoever reads it knows the options of the program.
+#[tokio::test]
+async fn an_address_that_is_none_is_named_as_its_option() {
+    let none = || vec!["foo".to_owned()];
+    let settings = libp2p::MeshSettings::default;
+    for (settings, option) in [
+        (libp2p::MeshSettings { listen: none(), ..settings() }, "listen"),
+        (libp2p::MeshSettings { announce: none(), ..settings() }, "external"),
+        (libp2p::MeshSettings { bootstrap: none(), ..settings() }, "bootstrap"),
+    ] {
+        let error = libp2p::start(terms(1, &Arc::default()), &settings).err().unwrap().to_string();
+        assert!(error.starts_with(&format!("{option}: \"foo\" is not an address")), "{error}");
+    }
+}
+
+/// Another program listens there already.
+#[tokio::test]
+async fn a_port_that_is_taken_is_told() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = vec![format!("/ip4/127.0.0.1/tcp/{}", taken.local_addr().unwrap().port())];
+    let settings = libp2p::MeshSettings { listen: listen.clone(), ..libp2p::MeshSettings::default() };
+    let error = libp2p::start(terms(1, &Arc::default()), &settings).err().unwrap().to_string();
+    assert!(error.starts_with(&format!("cannot listen at {}: Address already in use", listen[0])), "{error}");
 }
