@@ -183,6 +183,10 @@ impl<P: Unpin> HttpBody for Ending<P> {
         }
         Pin::new(&mut this.body).poll_frame(cx)
     }
+
+    fn is_end_stream(&self) -> bool {
+        self.until.is_none() || self.body.is_end_stream()
+    }
 }
 
 #[cfg(test)]

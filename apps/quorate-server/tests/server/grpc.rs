@@ -10,7 +10,7 @@ use std::{
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::Stream;
 use http_body_util::{BodyExt as _, StreamBody};
-use hyper::{Request, Response, body::Frame, body::Incoming, client::conn::http2};
+use hyper::{Request, Response, body::Body as _, body::Frame, body::Incoming, client::conn::http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message;
 use serde_json::Value;
@@ -363,6 +363,20 @@ fn whoever_asks_for_health_keeps_nobody_out() {
     assert_eq!(runtime.block_on(watched(&mut first)), 2);
     let end = runtime.block_on(first.collect()).unwrap();
     assert_eq!(end.trailers().unwrap()["grpc-status"], "0");
+}
+
+/// Clients read a status in the head of a response only if nothing comes behind the head.
+#[test]
+fn an_answer_that_is_a_status_alone_ends_with_its_head() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    runtime.block_on(async {
+        let (caller, (send, sent)) = (Caller::connect(rig.address).await, mpsc::channel(1));
+        send.send(Bytes::from_static(b"\0\0\0\0\x03\x0a\x01x")).await.unwrap();
+        drop(send);
+        let response = caller.call("grpc.health.v1.Health/Check", sent).await.unwrap();
+        assert_eq!(response.headers()["grpc-status"], "5");
+        assert!(response.body().is_end_stream());
+    });
 }
 
 /// A few connections, each with many calls, had all places of those who watch.
