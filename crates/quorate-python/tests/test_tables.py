@@ -148,7 +148,8 @@ def test_a_row_that_is_null_as_a_whole_makes_no_claim() -> None:
     # Nothing is known about the rows of a library that is none of these before they are read.
     check(OfAnotherLibrary(whole))
     check([OfAnotherLibrary(whole)])
-    for given in (OfAnotherLibrary(chunked), [OfAnotherLibrary(chunked)]):
+    unknown: Any = OfAnotherLibrary(chunked)
+    for given in (unknown, [unknown]):
         with pytest.raises(quorate.TableError, match="null count"):
             quorate.verify(given)
     with pytest.raises(quorate.TableError, match="found a OfAnotherLibrary that is not a table"):
