@@ -44,7 +44,7 @@ type BatcherOptions struct {
 	Target time.Duration
 	// Queue is the planned work that may wait for each thread. What comes beyond it is refused.
 	Queue time.Duration
-	// QueueBytes is the most memory that waiting claims may take.
+	// QueueBytes is the most memory that waiting claims may take, and the most bytes of messages that are hashed for one claim.
 	QueueBytes uint64
 }
 

@@ -257,7 +257,10 @@ export interface BatcherOptions {
   targetMs?: number | undefined;
   /** The planned work that may wait for each thread. More is refused. */
   queueMs?: number | undefined;
-  /** The most memory that waiting claims may take, in bytes. More is refused. */
+  /**
+   * The most memory that waiting claims may take, in bytes, and the most bytes of messages that are hashed for one claim. More is
+   * refused.
+   */
   queueBytes?: number | undefined;
 }
 

@@ -135,7 +135,7 @@ impl App {
     /// is not an overload: its claims wait here until half of the part of the queue is free that their class and source may have. One is
     /// always under way, so that under an overload that others make, they are refused and not kept waiting.
     pub(crate) fn has_room(&self, in_progress: usize, named: &Named, asked: &Asked) -> bool {
-        in_progress == 0 || self.batcher.has_room(asked.class, named.claim.source.as_ref())
+        in_progress == 0 || self.batcher.has_room(asked.class, &named.claim)
     }
 
     /// Hands a claim to the batcher.

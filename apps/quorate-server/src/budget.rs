@@ -9,7 +9,7 @@
 use std::{sync::Arc, time::Duration};
 
 use quorate_formats::Room;
-use quorate_host::listen::Places;
+use quorate_host::listen::{Counted, CountsByKey, Places};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -22,6 +22,8 @@ use crate::config::ServerLimits;
 pub struct Budget {
     requests: Places,
     health: Places,
+    /// The connections that have a place for health.
+    asking: Arc<CountsByKey<u64>>,
     memory: Places,
     readers: Arc<Semaphore>,
 }
@@ -32,7 +34,7 @@ impl Budget {
     pub fn new(limits: &ServerLimits) -> Self {
         let health = limits.connections / CONNECTIONS_TO_ONE;
         let [requests, health, memory] = [limits.requests, health, limits.memory_bytes].map(Places::new);
-        Self { requests, health, memory, readers: Arc::new(Semaphore::new(READERS)) }
+        Self { requests, health, asking: Arc::default(), memory, readers: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// Gives away so much from now on. What is taken stays taken. It must be called on a runtime.
@@ -47,9 +49,11 @@ impl Budget {
         self.requests.free().clone().try_acquire_owned().ok()
     }
 
-    /// A place for whoever asks for the server's health without a token, if one is free. Dropping it gives it back.
-    pub(crate) fn health(&self) -> Option<OwnedSemaphorePermit> {
-        self.health.free().clone().try_acquire_owned().ok()
+    /// A place for whoever asks for the server's health without a token, if one is free and this connection has none. Dropping it
+    /// gives it back.
+    pub(crate) fn health(&self, connection: u64) -> Option<(OwnedSemaphorePermit, Counted<u64>)> {
+        let counted = self.asking.begin(connection, 1)?;
+        Some((self.health.free().clone().try_acquire_owned().ok()?, counted))
     }
 
     /// A turn to read a long body, when it comes. Whoever reads keeps it until the body is read. `None` never comes: nobody ends this.
@@ -77,7 +81,7 @@ impl Budget {
 /// Long bodies that are read at once.
 const READERS: usize = 2;
 
-/// For so many connections there is one place for questions about health.
+/// For so many connections there is one place for questions about health. A connection has at most one.
 const CONNECTIONS_TO_ONE: usize = 8;
 
 /// Memory that a request holds. It is taken in portions, so that most claims do not ask the budget that all requests share.

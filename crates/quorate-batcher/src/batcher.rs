@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate::{ClaimBytes, Messages, Options, Patience, Reason, Scheme, SourceId, Verdict, Verifier};
+use quorate::{ClaimBytes, Forecast, Messages, Options, Patience, Reason, Scheme, SourceId, Verdict, Verifier};
 use quorate_host::{contained, unix_seconds};
 use rand::{
     SeedableRng,
@@ -236,7 +236,7 @@ impl Batcher {
         let appraised = claims.drain(..most).map(|claim| self.handle.shared.appraise(claim, class, deadline, now));
         let (waiting, mut pending): (Vec<_>, Vec<_>) = appraised.unzip();
         let left = self.hand_in(waiting, class, now, |schedule, taken, waiting| {
-            taken == 0 || schedule.has_room(class, waiting.claim.source.as_ref(), now)
+            taken == 0 || schedule.has_room(class, waiting.claim.source.as_ref(), waiting.charged, now)
         });
         pending.truncate(most - left.len());
         left.into_iter().rev().for_each(|waiting| claims.push_front(waiting.claim));
@@ -278,11 +278,14 @@ impl Batcher {
         self.handle.shared.lock().schedule.load()
     }
 
-    /// Whether half of the part of the queue is free that claims of this source may have: a quarter of it if the source sent false
-    /// ones, else all. Half of the queue's memory must be free too. For a block, only blocks count, and for a duty only blocks and duties:
-    /// the others make room. Whoever has more claims than the queue takes hands them in as long as there is room.
-    pub fn has_room(&self, class: Class, source: Option<&SourceId>) -> bool {
-        self.handle.shared.lock().schedule.has_room(class, source, Instant::now())
+    /// Whether half of the part of the queue is free that claims of this one's source may have: a quarter of it if the source sent false
+    /// ones, else all. Half of the queue's memory must be free too. For a block, only blocks count, and for a duty of at most a quarter of
+    /// the queue only blocks and duties: the others make room. Whoever has more claims than the queue takes hands them in as long as there
+    /// is room.
+    pub fn has_room(&self, class: Class, claim: &ClaimBytes) -> bool {
+        let shared = &*self.handle.shared;
+        let work = Forecast::of(claim, shared.appraiser.backend).alone();
+        shared.lock().schedule.has_room(class, claim.source.as_ref(), work, Instant::now())
     }
 
     /// The sources that sent false claims, the banned ones and the highest scores first.

@@ -341,20 +341,20 @@ impl<T> Schedule<T> {
     }
 
     /// Whether half of the part of the queue is free that claims of a class and a source may have, and half of its memory. What is less
-    /// urgent than a block or a duty does not count, because it makes room for them. For whoever has many claims and hands them in as
-    /// they fit.
-    pub(crate) fn has_room(&self, class: Class, source: Option<&SourceId>, now: Instant) -> bool {
+    /// urgent than a block or a duty does not count, if a claim of so much work makes it give way. For whoever has many claims and hands
+    /// them in as they fit.
+    pub(crate) fn has_room(&self, class: Class, source: Option<&SourceId>, work: u64, now: Instant) -> bool {
         let suspect = match source {
             Some(source) => self.sources.standing(source, now) == Standing::Suspect,
             // A block that names nobody is the caller's own.
             None => class != Class::Block && self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
         };
-        let (work, bytes) = self.room_of_suspects();
-        let is_urgent = class != Class::Gossip && !suspect;
+        let is_urgent = class != Class::Gossip && !suspect && self.pushes_out(class, work);
         let (waiting, held) = if is_urgent { self.stays(class, false) } else { (self.waiting(), self.bytes()) };
+        let (most_work, most_bytes) = self.room_of_suspects();
         waiting < self.capacity() / 2
             && held < self.settings.queue_bytes / 2
-            && !(suspect && (self.suspects.charged() >= work / 2 || self.suspects.bytes() >= bytes / 2))
+            && !(suspect && (self.suspects.charged() >= most_work / 2 || self.suspects.bytes() >= most_bytes / 2))
     }
 
     /// What a worker shall do, and the claims whose deadlines have passed.
@@ -541,6 +541,11 @@ impl<T> Schedule<T> {
         }
     }
 
+    /// Whether a claim of so much work may push others out. A large one that is no block does not: it would empty the queue.
+    fn pushes_out(&self, class: Class, work: u64) -> bool {
+        class == Class::Block || work <= self.capacity() / LARGE_OF_QUEUE
+    }
+
     /// How much work may wait, in nanoseconds by the plan's table.
     fn capacity(&self) -> u64 {
         self.by_table(self.settings.queue).saturating_mul(self.settings.threads.get() as u64)
@@ -580,11 +585,9 @@ impl<T> Schedule<T> {
         let is_suspect = standing == Standing::Suspect;
         let (most_work, most_bytes) = (self.capacity(), self.settings.queue_bytes);
         let fits = |(work, bytes): (u64, usize)| work + new.charged <= most_work && bytes + new.bytes <= most_bytes;
-        // What is larger than a part of the queue pushes nobody out: else one large claim would empty it. Nor does what would not fit
-        // even then.
-        let is_small = new.class == Class::Block || new.charged <= most_work / LARGE_OF_QUEUE;
+        // What would not fit even then pushes nobody out.
         let stays = self.stays(new.class, is_suspect);
-        let may_evict = is_small && (stays == (0, 0) || fits(stays));
+        let may_evict = self.pushes_out(new.class, new.charged) && (stays == (0, 0) || fits(stays));
         let mut evicted = Vec::new();
         if is_suspect {
             let (work, bytes) = self.room_of_suspects();

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate::{ClaimBytes, Reason, SourceId};
+use quorate::{ClaimBytes, PublicKeys, Reason, SourceId, claim_bytes::memory_of_element};
 use quorate_host::clipped;
 
 use crate::settings::SourceSettings;
@@ -407,8 +407,13 @@ impl Evidence {
 
 /// What is kept of a false claim, if it is short. It holds no key set: a reload would replace that, and it would stay in memory.
 fn kept(claim: &ClaimBytes) -> Option<ClaimBytes> {
-    // Whatever a key's length is, it has a place in a list.
-    if claim.memory() > EVIDENCE_BYTES || claim.public_keys.len() > EVIDENCE_BYTES / size_of::<Vec<u8>>() {
+    // All keys of a set have one length, so that none is encoded in vain while the batcher stands still.
+    let element = match &claim.public_keys {
+        PublicKeys::Members(set, _) => memory_of_element(&set.encoded_key(0).unwrap_or_default()),
+        // Whatever a key's length is, it has a place in a list.
+        _ => size_of::<Vec<u8>>(),
+    };
+    if claim.memory() > EVIDENCE_BYTES || claim.public_keys.len() > EVIDENCE_BYTES / element {
         return None;
     }
     let ClaimBytes { suite, public_keys, messages, signature, source } = claim;
@@ -448,7 +453,7 @@ const LONGEST_BAN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 #[cfg(test)]
 mod tests {
-    use quorate::{Backend, Bitmap, KeySet, Members, MinPk, PublicKeys, SecretKey, Suite};
+    use quorate::{Backend, Bitmap, KeySet, Members, MinPk, SecretKey, Suite};
 
     use super::*;
 
@@ -656,7 +661,7 @@ mod tests {
         set.push_assumed(key);
         let set = set.into_any();
         // Of so many, the keys are no evidence either.
-        let (one, many) = (Members::Indices(vec![0]), Members::Bitmap(Bitmap::from_indices(0..1000)));
+        let (one, many) = (Members::Indices(vec![0]), Members::Bitmap(Bitmap::from_indices(0..300)));
         for members in [one, many] {
             let public_keys = PublicKeys::Members(set.clone(), members);
             sources.found_false(&ClaimBytes { public_keys, ..claim(1) }, Reason::Mismatch, now);

@@ -222,7 +222,7 @@ typedef struct quorate_batcher_options {
   uint64_t target_us;
   // The planned work that may wait for each thread, in microseconds. What comes beyond it is refused.
   uint64_t queue_us;
-  // The most memory that waiting claims may take, in bytes.
+  // The most memory that waiting claims may take, in bytes, and the most bytes of messages that are hashed for one claim.
   uint64_t queue_bytes;
 } quorate_batcher_options;
 

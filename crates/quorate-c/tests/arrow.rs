@@ -1,6 +1,6 @@
 //! Tables through the C stream interface of Arrow.
 
-use std::{ptr, sync::Arc};
+use std::{mem, ptr, sync::Arc};
 
 use arrow_array::{
     ArrayRef, BinaryArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray, UInt64Array,
@@ -33,9 +33,14 @@ fn stream(batches: Vec<RecordBatch>) -> FFI_ArrowArrayStream {
 
 /// The code, the error's text, and the verdicts.
 fn verify(suite: u32, batches: Vec<RecordBatch>) -> (i32, String, Vec<RecordBatch>) {
+    verify_stream(suite, stream(batches))
+}
+
+/// The same of a stream, which is released then.
+fn verify_stream(suite: u32, mut claims: FFI_ArrowArrayStream) -> (i32, String, Vec<RecordBatch>) {
     let mut verifier: *mut quorate_verifier = ptr::null_mut();
     let mut error = quorate_error { code: -1, text: [0; 508] };
-    let (mut claims, mut verdicts) = (stream(batches), FFI_ArrowArrayStream::empty());
+    let mut verdicts = FFI_ArrowArrayStream::empty();
     // SAFETY: all pointers are those of values that live until the call is over.
     let code = unsafe {
         assert_eq!(quorate_verifier_new(ptr::null(), &mut verifier, &mut error), 0);
@@ -43,6 +48,7 @@ fn verify(suite: u32, batches: Vec<RecordBatch>) -> (i32, String, Vec<RecordBatc
         quorate_verifier_free(verifier);
         code
     };
+    assert!(RecordBatchStreamReader::try_new(claims).is_err(), "a released stream gives nothing");
     let text = error.text.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect();
     if code != 0 {
         return (code, text, Vec::new());
@@ -76,6 +82,21 @@ fn tables_that_are_none_of_claims_are_errors() {
     assert_eq!(code, Code::Claims as i32, "{text}");
     let (code, text, _) = verify(99, vec![table(&[1], |row| row)]);
     assert_eq!((code, text.as_str()), (Code::Suite as i32, "there is no suite with the number 99"));
+}
+
+/// Without its function a stream made the library panic, which is a fault of the library and not of the table.
+#[test]
+fn a_stream_that_has_no_next_batch_is_an_error() {
+    let whole = stream(vec![table(&[1], |row| row)]);
+    let (schema, error) = (whole.get_schema(), whole.get_last_error());
+    let (release, data) = (whole.release(), whole.private_data());
+    mem::forget(whole);
+    // SAFETY: all that is there is of one stream, which is forgotten.
+    let claims = unsafe { FFI_ArrowArrayStream::new_unchecked(schema, None, error, release, data) };
+    let (code, text, _) = verify_stream(1, claims);
+    assert_eq!((code, text.as_str()), (Code::Claims as i32, "claims: the stream has no get_next"));
+    let (code, text, _) = verify_stream(1, FFI_ArrowArrayStream::empty());
+    assert_eq!((code, text.contains("already released")), (Code::Claims as i32, true), "{text}");
 }
 
 #[test]

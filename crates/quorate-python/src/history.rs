@@ -22,7 +22,7 @@ use quorate_history::{
 use serde::Serialize;
 
 use crate::{
-    argument::{self, generator},
+    argument::{self, Whole, generator},
     errors::{UndecidedError, misused, no_thread},
 };
 
@@ -118,12 +118,12 @@ impl Runner {
     }
 
     /// Verifies a shard if it has no result, and answers with the receipt.
-    fn run_json(&self, py: Python<'_>, shard: u64) -> PyResult<String> {
+    fn run_json(&self, py: Python<'_>, shard: Whole<u64>) -> PyResult<String> {
         generator()?;
         let (folder, manifest, verifier) = (self.folder.clone(), self.manifest.clone(), self.verifier.clone());
         interruptible(py, move |stop| {
             let mut rng = generator().map_err(Fault::Python)?;
-            let receipt = shards::run(&folder, &manifest, shard, &verifier, &mut rng, |_| stop.check());
+            let receipt = shards::run(&folder, &manifest, shard.0, &verifier, &mut rng, |_| stop.check());
             json(&receipt.map_err(of_shards)?)
         })
     }

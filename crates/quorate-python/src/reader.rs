@@ -402,7 +402,8 @@ fn unfit(claims: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 
 /// What has no Arrow interface of its own, or a wrong one, as something that has.
 fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    claims.py().import("quorate._sources")?.call_method1("table", (claims,))
+    let sources = claims.py().import("quorate._sources")?;
+    sources.call_method1("table", (claims,)).map_err(|error| unfit(claims, error))
 }
 
 /// A file of claims: JSON Lines, Parquet, or Arrow as a stream or a file.

@@ -79,6 +79,8 @@ def test_errors(tmp_path: Path) -> None:
     runner = Runner(run)
     with pytest.raises(quorate.UsageError, match="found shard 1, expected one from 0 to 0"):
         runner.run(1)
+    with pytest.raises(TypeError, match="found a boolean, expected a whole number"):
+        runner.run(False)
     parquet(table, claims(4, set()), 3)
     with pytest.raises(quorate.UsageError, match="the file is not the one that was planned"):
         runner.run(0)

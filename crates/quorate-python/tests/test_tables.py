@@ -143,7 +143,25 @@ def test_a_row_that_is_null_as_a_whole_makes_no_claim() -> None:
             verdicts = quorate.verify(given, threads=1)
             assert [verdict.valid for verdict in verdicts] == [True, False, False, True, True, True]
             assert [verdict.malformed for verdict in verdicts] == [False, True, False, False, False, False]
-    check(pa.chunked_array([pa.StructArray.from_arrays(columns, names=list(COLUMNS))]))
+    whole: Any = pa.chunked_array([pa.StructArray.from_arrays(columns, names=list(COLUMNS))])
+    check(whole)
+    # Nothing is known about the rows of a library that is none of these before they are read.
+    check(OfAnotherLibrary(whole))
+    check([OfAnotherLibrary(whole)])
+    unknown: Any = OfAnotherLibrary(chunked)
+    for given in (unknown, [unknown]):
+        with pytest.raises(quorate.TableError, match="null count"):
+            quorate.verify(given)
+    with pytest.raises(quorate.TableError, match="found a OfAnotherLibrary that is not a table"):
+        quorate.verify(OfAnotherLibrary(pa.chunked_array([columns[0]])))
+
+
+class OfAnotherLibrary:
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.array.__arrow_c_stream__(requested_schema)
 
 
 def test_columns_of_a_chain_stand_in_the_verdicts() -> None:

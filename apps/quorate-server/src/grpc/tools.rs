@@ -19,10 +19,8 @@ use axum::{
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use hyper::body::{Body as HttpBody, Frame};
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    time::{sleep, timeout},
-};
+use quorate_host::listen::RemoteEnd;
+use tokio::time::{sleep, timeout};
 use tonic::{Request, Response, Status};
 use tonic_health::pb::{
     HealthCheckRequest, HealthCheckResponse,
@@ -120,9 +118,12 @@ impl Health for Readiness {
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Whoever asks for health needs no token. The question must come in the time of a body, and whoever watches needs one of a few places,
-/// so that most connections are left to others. Without a free place everything is over in a moment, in which `Check` is answered.
+/// of which a connection has at most one, so that most connections are left to others, and some places to others who watch. Without a
+/// place everything is over in a moment, in which `Check` is answered.
 async fn bounded(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let (place, longest) = (app.budget.health(), Duration::from_millis(app.in_force().config.limits.body_ms));
+    // A router that is called without a connection has one caller.
+    let connection = request.extensions().get::<RemoteEnd>().map_or(0, |remote| remote.number);
+    let (place, longest) = (app.budget.health(connection), Duration::from_millis(app.in_force().config.limits.body_ms));
     let (has_place, moment) = (place.is_some(), longest.min(MOMENT));
     let asking = if has_place { longest } else { moment };
     let Ok(response) = timeout(asking, next.run(request)).await else { return slow().into_http() };
@@ -150,28 +151,24 @@ async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, n
             () = stop.cancelled() => Status::unavailable("the server is stopping; ask another one"),
         }
     };
-    next.run(request).await.map(|body| Ending::of(body, until, Some(place)))
+    next.run(request).await.map(|body| Ending::of(body, until, place))
 }
 
-/// A body that ends at some time, with a status.
-struct Ending {
+/// A body that ends at some time, with a status. It keeps a place as long as it is read.
+struct Ending<P> {
     body: Body,
     /// `None` after the end.
     until: Option<Pin<Box<dyn Future<Output = Status> + Send>>>,
-    _place: Option<OwnedSemaphorePermit>,
+    _place: P,
 }
 
-impl Ending {
-    fn of(
-        body: Body,
-        until: impl Future<Output = Status> + Send + 'static,
-        place: Option<OwnedSemaphorePermit>,
-    ) -> Body {
+impl<P: Send + Unpin + 'static> Ending<P> {
+    fn of(body: Body, until: impl Future<Output = Status> + Send + 'static, place: P) -> Body {
         Body::new(Self { body, until: Some(Box::pin(until)), _place: place })
     }
 }
 
-impl HttpBody for Ending {
+impl<P: Unpin> HttpBody for Ending<P> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -185,6 +182,10 @@ impl HttpBody for Ending {
             return Poll::Ready(status.add_header(&mut trailers).ok().map(|()| Ok(Frame::trailers(trailers))));
         }
         Pin::new(&mut this.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.until.is_none() || self.body.is_end_stream()
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::Stream;
 use http_body_util::{BodyExt as _, StreamBody};
-use hyper::{Request, Response, body::Frame, body::Incoming, client::conn::http2};
+use hyper::{Request, Response, body::Body as _, body::Frame, body::Incoming, client::conn::http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message;
 use serde_json::Value;
@@ -304,14 +304,20 @@ fn health_and_reflection_are_served() {
 
 /// A call of health on a connection of its own, with its question or without one.
 async fn health(rig: &Rig, method: &str, asks: bool) -> (Caller, Response<Incoming>) {
-    let (caller, (send, sent)) = (Caller::connect(rig.address).await, mpsc::channel(1));
+    let caller = Caller::connect(rig.address).await;
+    let response = health_by(&caller, method, asks).await;
+    (caller, response)
+}
+
+/// The same on a connection that is there.
+async fn health_by(caller: &Caller, method: &str, asks: bool) -> Response<Incoming> {
+    let (send, sent) = mpsc::channel(1);
     let mut silent = Some(send);
     if asks && let Some(send) = silent.take() {
         send.send(Bytes::from_static(&[0; 5])).await.unwrap();
     }
     let called = timeout(PATIENCE, caller.call(&format!("grpc.health.v1.Health/{method}"), sent)).await;
-    let response = called.expect("it is never answered").unwrap();
-    (caller, response)
+    called.expect("it is never answered").unwrap()
 }
 
 /// The next status that a watcher is told: 1 for SERVING, and 2 for NOT_SERVING.
@@ -357,6 +363,44 @@ fn whoever_asks_for_health_keeps_nobody_out() {
     assert_eq!(runtime.block_on(watched(&mut first)), 2);
     let end = runtime.block_on(first.collect()).unwrap();
     assert_eq!(end.trailers().unwrap()["grpc-status"], "0");
+}
+
+/// Clients read a status in the head of a response only if nothing comes behind the head.
+#[test]
+fn an_answer_that_is_a_status_alone_ends_with_its_head() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    runtime.block_on(async {
+        let (caller, (send, sent)) = (Caller::connect(rig.address).await, mpsc::channel(1));
+        send.send(Bytes::from_static(b"\0\0\0\0\x03\x0a\x01x")).await.unwrap();
+        drop(send);
+        let response = caller.call("grpc.health.v1.Health/Check", sent).await.unwrap();
+        assert_eq!(response.headers()["grpc-status"], "5");
+        assert!(response.body().is_end_stream());
+    });
+}
+
+/// A few connections, each with many calls, had all places of those who watch.
+#[test]
+fn a_connection_that_watches_twice_leaves_places_to_others() {
+    // There are two places.
+    let rig = Rig::with(|config| config.limits.connections = 16);
+    Runtime::new().unwrap().block_on(async {
+        let (caller, first) = health(&rig, "Watch", true).await;
+        let mut first = first.into_body();
+        assert_eq!(watched(&mut first).await, 1);
+        let mut second = health_by(&caller, "Watch", true).await.into_body();
+        assert_eq!(watched(&mut second).await, 1);
+        let (_other, third) = health(&rig, "Watch", true).await;
+        let mut third = third.into_body();
+        assert_eq!(watched(&mut third).await, 1);
+        let end = timeout(PATIENCE, second.collect()).await.expect("it watches on and on").unwrap();
+        assert_eq!(end.trailers().unwrap()["grpc-status"], "8");
+        // The third would have ended by now, if it had no place.
+        for watching in [&mut first, &mut third] {
+            let next = timeout(Duration::from_millis(1500), watching.frame()).await;
+            assert!(next.is_err(), "it ended: {next:?}");
+        }
+    });
 }
 
 /// A client that calls the server by the path of its socket was refused by the library for HTTP/2.

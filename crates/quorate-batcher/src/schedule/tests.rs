@@ -111,6 +111,13 @@ impl Rig {
         self.schedule.done(kind, planned_by_table, planned, false);
     }
 
+    /// Whether there is room for a claim of one statement.
+    fn has_room(&self, ms: u64, class: Class, source: Option<u64>) -> bool {
+        let claim = claim(0, source);
+        let work = Forecast::of(&claim, Backend::Portable).alone();
+        self.schedule.has_room(class, claim.source.as_ref(), work, self.at(ms))
+    }
+
     fn found_false(&mut self, ms: u64, asker: u32, source: u64) -> bool {
         let now = self.at(ms);
         let banned = self.schedule.found_false(&claim(asker, Some(source)), Reason::Mismatch, now);
@@ -726,15 +733,12 @@ fn an_idle_queue_takes_all_claims_of_a_suspect_one_after_the_other() {
     rig.found_false(0, 1000, 7);
     let (mut ms, mut handed_in) = (0, 0);
     while handed_in < 1299 {
-        while handed_in < 1299 && rig.schedule.has_room(Class::Gossip, Some(&7.into()), rig.at(ms)) {
+        while handed_in < 1299 && rig.has_room(ms, Class::Gossip, Some(7)) {
             rig.admit(ms, Class::Gossip, Some(7), None);
             handed_in += 1;
         }
         // Others find room all the while.
-        assert!(
-            rig.schedule.has_room(Class::Gossip, Some(&8.into()), rig.at(ms))
-                && rig.schedule.has_room(Class::Gossip, None, rig.at(ms))
-        );
+        assert!(rig.has_room(ms, Class::Gossip, Some(8)) && rig.has_room(ms, Class::Gossip, None));
         if let Next::Batch(batch) = rig.next(ms, Role::All) {
             rig.done(&batch);
         }
@@ -752,7 +756,7 @@ fn an_idle_queue_of_little_memory_takes_all_claims_one_after_the_other() {
     let mut rig = Rig::new(Settings { queue_bytes: 10 * rig.schedule.load().bytes, ..settings() });
     let (mut ms, mut handed_in) = (0, 0);
     while handed_in < 100 {
-        while handed_in < 100 && rig.schedule.has_room(Class::Gossip, None, rig.at(ms)) {
+        while handed_in < 100 && rig.has_room(ms, Class::Gossip, None) {
             rig.admit(ms, Class::Gossip, None, None);
             handed_in += 1;
         }
@@ -782,10 +786,7 @@ fn what_is_urgent_finds_room_among_gossip() {
     for (limits, full) in [(settings(), claims_in(50 * MS)), (Settings { queue_bytes: bytes, ..settings() }, 40)] {
         let mut rig = Rig::new(limits);
         rig.found_false(0, 1000, 9);
-        let room = |rig: &Rig, source: Option<u64>| {
-            let source = source.map(SourceId::from);
-            Class::ALL.map(|class| rig.schedule.has_room(class, source.as_ref(), rig.at(0)))
-        };
+        let room = |rig: &Rig, source: Option<u64>| Class::ALL.map(|class| rig.has_room(0, class, source));
         assert_eq!((room(&rig, Some(7)), room(&rig, Some(9))), ([true; 3], [true; 3]));
         let admit = |rig: &mut Rig, class: Class, n: usize| {
             for _ in 0..n {
@@ -803,6 +804,19 @@ fn what_is_urgent_finds_room_among_gossip() {
         admit(&mut rig, Class::Block, full / 2 + 1);
         assert_eq!(room(&rig, Some(7)), [false; 3]);
     }
+}
+
+/// A duty of more than a quarter of the queue pushes no gossip out. Those of a request of many were handed in among gossip all the
+/// same, and refused.
+#[test]
+fn a_large_duty_waits_for_the_room_that_it_cannot_make() {
+    let mut rig = Rig::new(settings());
+    for _ in 0..claims_in(30 * MS) {
+        rig.admit(0, Class::Gossip, Some(7), None);
+    }
+    let most = rig.schedule.capacity() / LARGE_OF_QUEUE;
+    let room = |work: u64| Class::ALL.map(|class| rig.schedule.has_room(class, Some(&8.into()), work, rig.at(0)));
+    assert_eq!([most, most + 1].map(room), [[true, true, false], [true, false, false]]);
 }
 
 /// A claim that did not fit all the same pushed out whatever it could, and was refused then.
@@ -887,10 +901,7 @@ fn large_claims_of_a_suspect_are_taken_where_nothing_waits() {
     rig.found_false(0, 1000, 7);
     let large: Vec<_> = (0..3).map(|_| rig.admit_large(0, Some(7), 1, 100 << 10)).collect();
     assert_eq!([&large[0].1, &large[1].1, &large[2].1], [&vec![], &vec![], &vec![large[0].0]]);
-    assert!(
-        !rig.schedule.has_room(Class::Gossip, Some(&7.into()), rig.at(0))
-            && rig.schedule.has_room(Class::Gossip, Some(&8.into()), rig.at(0))
-    );
+    assert!(!rig.has_room(0, Class::Gossip, Some(7)) && rig.has_room(0, Class::Gossip, Some(8)));
 }
 
 /// The queue of suspects is full: they are told why, and it is not an overload of the others.

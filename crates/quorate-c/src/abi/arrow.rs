@@ -34,11 +34,15 @@ pub unsafe extern "C" fn quorate_verify_arrow(
     guarded(error, || {
         // From here on the stream is released, whatever happens.
         // SAFETY: null, or the caller keeps to the header: it is a stream that was not released.
-        let reader = unsafe { claims.as_mut().map(|claims| ArrayStreamReader::from_raw(claims)) };
+        let stream = unsafe { claims.as_mut().map(|claims| FFI_ArrowArrayStream::from_raw(claims)) };
         // SAFETY: null, or the caller keeps to the header: it is memory for a stream.
         unsafe { put("verdicts", verdicts, FFI_ArrowArrayStream::empty()) }?;
-        let reader = reader.ok_or_else(|| CallFailure::new(Code::Null, "claims: the pointer is null"))?;
-        let reader = reader.map_err(table::unreadable)?;
+        let stream = stream.ok_or_else(|| CallFailure::new(Code::Null, "claims: the pointer is null"))?;
+        // The reader expects it of each stream that was not released, and panics without it.
+        if stream.release().is_some() && stream.get_next().is_none() {
+            return Err(CallFailure::new(Code::Claims, "claims: the stream has no get_next"));
+        }
+        let reader = ArrayStreamReader::try_new(stream).map_err(table::unreadable)?;
         let suite = if suite == 0 { None } else { Some(suites::by_number(suite)?) };
         // SAFETY: the caller keeps to the header.
         let ruled = table::verify(unsafe { &of("verifier", verifier)?.0 }, suite, reader)?;

@@ -39,7 +39,7 @@ pub struct quorate_batcher_options {
     pub target_us: u64,
     /// The planned work that may wait for each thread, in microseconds. What comes beyond it is refused.
     pub queue_us: u64,
-    /// The most memory that waiting claims may take, in bytes.
+    /// The most memory that waiting claims may take, in bytes, and the most bytes of messages that are hashed for one claim.
     pub queue_bytes: u64,
 }
 

@@ -471,7 +471,8 @@ struct waits {
 static void waits_for_answers(void *user, uint8_t verdict, const char *reason, size_t size) {
   struct waits *waits = user;
   waits->stopped = quorate_batcher_stop(waits->batcher, 0, NULL);
-  waits->verified = quorate_batcher_verify_packed(waits->batcher, waits->packed, waits->size, 1, QUORATE_CLASS_BLOCK, 0, &waits->verdict, NULL);
+  uint8_t *found = &waits->verdict;
+  waits->verified = quorate_batcher_verify_packed(waits->batcher, waits->packed, waits->size, 1, QUORATE_CLASS_BLOCK, 0, found, NULL);
   answered(&waits->answers, verdict, reason, size);
 }
 

@@ -56,14 +56,18 @@ def _of_structs(pyarrow: Any, claims: Any) -> Any:
     """The table of an array of structs with rows that are null as a whole, and whatever else as it is.
 
     Such a row keeps values in its columns, and the Arrow stream interface gives them to a reader of tables as if the row were
-    there. In the table they are null.
+    there. In the table they are null. A stream of another library comes from a reader that refuses such rows.
     """
     pandas = sys.modules.get("pandas")
     array = claims
     if pandas is not None and isinstance(claims, pandas.Series) and hasattr(claims.array, "__arrow_array__"):
         array = claims.array.__arrow_array__()
-    is_array = isinstance(array, (pyarrow.Array, pyarrow.ChunkedArray))
-    if not is_array or not array.null_count:
+    if not isinstance(array, (pyarrow.Array, pyarrow.ChunkedArray)):
+        # These have no such rows.
+        is_table = isinstance(claims, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.RecordBatchReader))
+        is_stream = not is_table and hasattr(claims, "__arrow_c_stream__")
+        return pyarrow.RecordBatchReader.from_stream(claims) if is_stream else claims
+    if not array.null_count:
         return claims
     if isinstance(array.type, pyarrow.BaseExtensionType):
         array = array.cast(array.type.storage_type)

@@ -56,28 +56,33 @@ impl<S: Suite> Graph<S> {
             }
             let start = graph.edges.len();
             let has_coefficients = claim.has_coefficients();
-            let mut last: Option<(&Arc<[u8]>, usize)> = None;
+            // The body of the statement before, its number and its message.
+            let mut last: Option<(&Arc<[u8]>, usize, usize)> = None;
             for (key, body) in claim.statements() {
                 let key_vertex = *key_index.entry(key).or_insert_with(|| {
                     graph.keys.push(key);
                     graph.keys.len() - 1
                 });
+                let prefix = claim.is_augmented().then_some(key_vertex);
                 // Keys over one message share its allocation, so its bytes are read once for them all.
                 let number = match last {
-                    Some((same, number)) if Arc::ptr_eq(same, body) => number,
+                    Some((same, _, message)) if prefix.is_none() && Arc::ptr_eq(same, body) => {
+                        graph.edges.push(Edge { message, key: key_vertex });
+                        continue;
+                    }
+                    Some((same, number, _)) if Arc::ptr_eq(same, body) => number,
                     _ => {
                         let next = unprefixed.len();
                         *unprefixed.entry((claim.tag(), &body[..])).or_insert(next)
                     }
                 };
-                last = Some((body, number));
-                let prefix = claim.is_augmented().then_some(key_vertex);
                 let message = *message_index.entry((number, prefix)).or_insert_with(|| {
                     let prefix = prefix.map(|_| key);
                     graph.messages.push(Message { tag: claim.tag().clone(), prefix, body: body.clone() });
                     graph.only.push(false);
                     graph.messages.len() - 1
                 });
+                last = Some((body, number, message));
                 graph.only[message] |= has_coefficients;
                 graph.edges.push(Edge { message, key: key_vertex });
             }

@@ -92,8 +92,9 @@ pub struct Arguments {
     pub chain_info: Option<PathBuf>,
 
     /// Ethereum: mainnet, sepolia, holesky, hoodi, goerli, gnosis or chiado. Deposits and changes of credentials must be signed for it;
-    /// without it, for the network that their file names. Exits do not name theirs, so they need it. Light-client objects are
-    /// mainnet's without it, and never Gnosis's
+    /// without it, for the network that their file names; what names no known network makes no claim without it or --fork-version
+    /// (changes also need --genesis-validators-root). Exits do not name theirs, so they need it. Light-client objects are mainnet's
+    /// without it, and never Gnosis's
     #[arg(long, value_name = "NAME", value_parser = networks(), hide_possible_values = true, help_heading = "Ethereum")]
     pub network: Option<&'static KnownNetwork>,
 

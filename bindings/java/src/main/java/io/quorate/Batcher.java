@@ -244,7 +244,7 @@ public final class Batcher implements AutoCloseable {
             return micros("queue", time, micros -> queueMicros = micros);
         }
 
-        /** The most memory that waiting claims may take, in bytes. */
+        /** The most memory that waiting claims may take, in bytes, and the most bytes of messages that are hashed for one claim. */
         public Builder queueBytes(long bytes) {
             if (bytes < 1) {
                 throw new IllegalArgumentException("queueBytes: found " + bytes + ", expected at least 1");
