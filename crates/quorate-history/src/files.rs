@@ -270,6 +270,19 @@ pub enum FilesError {
     UnknownChain([u8; 32]),
 }
 
+impl FilesError {
+    /// The error of the operating system, if it could not read something. A chain of drand that is neither built in nor a file was mistyped
+    /// rather than lost.
+    #[must_use]
+    pub fn system(&self) -> Option<&io::Error> {
+        match self {
+            Self::NoChain { error, .. } if error.kind() == io::ErrorKind::NotFound => None,
+            Self::Read { error, .. } | Self::NoNetwork { error, .. } | Self::NoChain { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// The names of the chains that are built in, for messages.
 fn names() -> String {
     Chain::names().collect::<Vec<_>>().join(", ")
