@@ -470,6 +470,25 @@ fn tasks_without_a_quorum_make_room_in_the_order_in_which_they_were_named() {
     assert_eq!(node.footprint().tasks, 3);
 }
 
+/// Under more load than the programs bear, every task would go while they are at it, and none would be done.
+#[test]
+fn a_task_on_which_a_program_works_keeps_its_place() {
+    let failed = [NodeEvent::ExecuteFailed { id: ID }, NodeEvent::ValidateFailed { candidate: candidate(true) }];
+    for (operator, failed) in [performer(), attester()].into_iter().zip(failed) {
+        let few = NodeSettings { most_tasks: 1, patience: 1_000, ..settings(operator, EVERYTHING) };
+        let mut node = Node::new(few, 0, Saved::default());
+        node.step(NodeEvent::Snapshot(snapshot()), 0);
+        node.step(task(0), 0);
+        if operator == attester() {
+            node.step(received(Signed::Result(result(b"result"))), 0);
+        }
+        node.step(NodeEvent::Tick, 1_000);
+        assert!(!node.takes_tasks(), "{operator}");
+        node.step(failed, 1_000);
+        assert!(node.takes_tasks(), "{operator}");
+    }
+}
+
 /// The programs get the payload that came first, so a second one is not taken in silence.
 #[test]
 fn another_payload_of_a_task_is_refused() {

@@ -584,6 +584,8 @@ fn settings(options: &Options, roles: Roles, operator: Address, terms: &Contract
         turn,
         // Longer than a turn, so that the next aggregator is asked before this one asks itself again.
         submission_timeout: default.submission_timeout.min(turn.saturating_mul(5)),
+        // A performer and then an attester may take this time, and calls that wait for other programs take longer.
+        patience: default.patience.max(options.program_time.map_or(0, |time| time.get().saturating_mul(3_000))),
         evidence_epochs: terms.slashing_window.div_ceil(terms.epoch_length.max(1)),
         ..default
     }
