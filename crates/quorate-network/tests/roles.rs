@@ -172,6 +172,8 @@ fn a_program_that_fails_is_started_ever_more_rarely() {
             now += wait;
             assert!(has(&node.step(NodeEvent::Tick, now), runs), "{wait}");
         }
+        node.step(failed, now);
+        assert!(has(&node.step(NodeEvent::Epoch(1), now), runs), "a new epoch begins anew");
     }
 }
 

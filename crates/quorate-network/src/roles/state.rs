@@ -290,8 +290,8 @@ pub(super) struct Share {
 /// How far the operator's own verdict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duty {
-    /// Nothing was begun, and nothing is before this time.
-    Idle(u64),
+    /// Nothing was begun, and no program judges before [`Round::judge`] says.
+    Idle,
     /// The user's program judges the result.
     Validating,
     /// The signer was asked, and is asked again at this time.
@@ -663,7 +663,7 @@ impl Round {
             shares: BTreeMap::new(),
             spoke_at: None,
             appealed: false,
-            duty: Duty::Idle(0),
+            duty: Duty::Idle,
             judge: Retry::default(),
             ready: None,
         };
