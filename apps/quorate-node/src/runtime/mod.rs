@@ -917,6 +917,10 @@ impl Runtime {
     /// A task from the HTTP interface. It is on disk before the answer says that it is taken. If it cannot be written, nobody
     /// answers.
     async fn order(&mut self, order: TaskOrder) {
+        // Whoever asked was told that nobody answers, and asks again.
+        if order.reply.is_closed() {
+            return;
+        }
         let TaskOrder { id, epoch, payload, reply } = order;
         let epoch = epoch.unwrap_or(self.epoch);
         let mut kept = self.kept.clone();
