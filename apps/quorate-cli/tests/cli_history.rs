@@ -408,18 +408,20 @@ fn a_file_that_has_the_name_of_a_chain_is_not_that_chain() {
     history.ran().exits(2).says("quicknet: found a file of claims");
 }
 
-/// What the system says of a file is repeated, and is no matter of usage.
+/// What the system says of a file is repeated. It is a matter of usage only if a chain may have been mistyped.
 #[test]
 fn a_description_that_cannot_be_read_is_an_io_error() {
     let folder = Folder::new();
     let rounds = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
     let (nothing, whole_folder) = (folder.path("nothing.json"), folder.path(""));
-    for flag in ["--chain", "--network"] {
-        let ran = history(&[&flag, &nothing, &rounds]).exits(3).says("nothing.json is none of ");
+    for (flag, code) in [("--chain", 2), ("--network", 3)] {
+        let ran = history(&[&flag, &nothing, &rounds]).exits(code).says("nothing.json is none of ");
         ran.says("cannot be read as a file: No such file or directory");
         history(&[&flag, &whole_folder, &rounds]).exits(3).says(&format!("cannot read {whole_folder}: Is a directory"));
     }
-    history(&[&"--chain", &nothing, &rounds]).exits(3).says("(on the command line --chain FILE)");
+    history(&[&"--chain", &"quicknett", &rounds]).exits(2).says("the chain quicknett is none of ");
+    history(&[&"--chain", &format!("{}/file", rounds.display()), &rounds]).exits(3).says("Not a directory");
+    history(&[&"--chain", &nothing, &rounds]).exits(2).says("(on the command line --chain FILE)");
     // What can be read, and is no description.
     history(&[&"--chain", &rounds, &rounds]).exits(2).says("the chain info cannot be used: ");
 }

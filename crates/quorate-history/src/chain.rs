@@ -168,6 +168,14 @@ impl Chain {
         }
     }
 
+    /// Whether this chain is the other one, with further forks at most. Roots and names are not compared.
+    pub(crate) fn extends(&self, known: &Self) -> bool {
+        self.preset == known.preset
+            && self.genesis_fork_version == known.genesis_fork_version
+            && self.capella_fork_version == known.capella_fork_version
+            && self.forks.starts_with(&known.forks)
+    }
+
     fn place(&self, epoch: u64) -> usize {
         self.forks.iter().rposition(|fork| fork.epoch <= epoch).expect("the first fork is in force from epoch 0 on")
     }

@@ -250,6 +250,17 @@ pub enum FilesError {
         /// What is wrong with it.
         error: ChainError,
     },
+    /// The description that lies in a folder changes what is built in about its chain. It may add forks.
+    #[error(
+        "{}: it contradicts what is built in about {name}; correct it, or name it as the network (on the command line --network FILE)",
+        path.display()
+    )]
+    Contradicts {
+        /// The file.
+        path: PathBuf,
+        /// The chain that is built in.
+        name: String,
+    },
     /// The states are of a chain that is not built in.
     #[error(
         "the genesis validators root of the states is {}, which is none of {}; describe the chain in a file and name it as the network \
@@ -257,6 +268,19 @@ pub enum FilesError {
         const_hex::encode_prefixed(.0), names()
     )]
     UnknownChain([u8; 32]),
+}
+
+impl FilesError {
+    /// The error of the operating system, if it could not read something. A chain of drand that is neither built in nor a file was mistyped
+    /// rather than lost.
+    #[must_use]
+    pub fn system(&self) -> Option<&io::Error> {
+        match self {
+            Self::NoChain { error, .. } if error.kind() == io::ErrorKind::NotFound => None,
+            Self::Read { error, .. } | Self::NoNetwork { error, .. } | Self::NoChain { error, .. } => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// The names of the chains that are built in, for messages.
@@ -356,13 +380,17 @@ impl Files {
     }
 
     /// The chain with a genesis validators root: the one that a folder describes, or one that is built in. A description of a built-in
-    /// chain may have a fork that is not built in yet.
+    /// chain may have a fork that is not built in yet, and changes nothing else: nobody named it, and whoever packed the folder could
+    /// make valid claims invalid.
     fn found(&mut self, genesis: &[u8; 32], paths: &[PathBuf]) -> Result<Chain, FilesError> {
         let built_in = Chain::of_genesis(genesis);
         if let Some(described) = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file()) {
             let (chain, name) = (Chain::open(&described)?, described.display());
             // If no chain is built in, the states say what they are expected to be.
             if built_in.is_none() || chain.genesis_validators_root == *genesis {
+                if let Some(known) = built_in.filter(|known| !chain.extends(known)) {
+                    return Err(FilesError::Contradicts { path: described, name: known.name });
+                }
                 self.remarks.push(format!("the chain is the one that {name} describes"));
                 self.description = Some(described);
                 return Ok(chain);
@@ -561,6 +589,19 @@ mod tests {
         let (chain, is_used, remarks) = found(&Chain::built_in("hoodi").expect("it is built in").to_json());
         assert_eq!((chain, is_used), (mainnet.clone(), false));
         assert!(remarks.contains("chain.json: not used, because it describes another chain"), "{remarks}");
+        let refused = |text: String| {
+            fs::write(folder.path().join(CHAIN_FILE), text).expect("writes");
+            Files::default().found(&mainnet.genesis_validators_root, &paths).expect_err("another chain").to_string()
+        };
+        // Deposits, changes, exits and whatever a fork signs would be verified under another version.
+        for (field, version) in [("genesis_fork_version", "0x00000000"), ("capella_fork_version", "0x03000000")] {
+            let other = mainnet.to_json().replace(&format!("{version}\""), "0x00000099\"");
+            assert_ne!(other, mainnet.to_json());
+            let error = refused(other);
+            assert!(error.contains("chain.json: it contradicts what is built in about mainnet"), "{field}: {error}");
+        }
+        let error = refused(mainnet.to_json().replace("\"epoch\":364032", "\"epoch\":364033"));
+        assert!(error.contains("contradicts"), "{error}");
         fs::write(folder.path().join(CHAIN_FILE), "{}").expect("writes");
         let error = Files::default().found(&mainnet.genesis_validators_root, &paths).expect_err("no description");
         assert!(matches!(error, FilesError::Network { .. }), "{error}");

@@ -172,6 +172,8 @@ fn a_program_that_fails_is_started_ever_more_rarely() {
             now += wait;
             assert!(has(&node.step(NodeEvent::Tick, now), runs), "{wait}");
         }
+        node.step(failed, now);
+        assert!(has(&node.step(NodeEvent::Epoch(1), now), runs), "a new epoch begins anew");
     }
 }
 
@@ -470,6 +472,25 @@ fn tasks_without_a_quorum_make_room_in_the_order_in_which_they_were_named() {
     assert_eq!(node.footprint().tasks, 3);
 }
 
+/// Under more load than the programs bear, every task would go while they are at it, and none would be done.
+#[test]
+fn a_task_on_which_a_program_works_keeps_its_place() {
+    let failed = [NodeEvent::ExecuteFailed { id: ID }, NodeEvent::ValidateFailed { candidate: candidate(true) }];
+    for (operator, failed) in [performer(), attester()].into_iter().zip(failed) {
+        let few = NodeSettings { most_tasks: 1, patience: 1_000, ..settings(operator, EVERYTHING) };
+        let mut node = Node::new(few, 0, Saved::default());
+        node.step(NodeEvent::Snapshot(snapshot()), 0);
+        node.step(task(0), 0);
+        if operator == attester() {
+            node.step(received(Signed::Result(result(b"result"))), 0);
+        }
+        node.step(NodeEvent::Tick, 1_000);
+        assert!(!node.takes_tasks(), "{operator}");
+        node.step(failed, 1_000);
+        assert!(node.takes_tasks(), "{operator}");
+    }
+}
+
 /// The programs get the payload that came first, so a second one is not taken in silence.
 #[test]
 fn another_payload_of_a_task_is_refused() {
@@ -555,6 +576,23 @@ fn a_conflict_of_a_later_epoch_is_reported_again() {
     // The chain forgets the second slashing alone.
     let outputs = node.step(NodeEvent::Unslashed { operator: owner(liar), id: ID, epoch: 1 }, 2_000_000);
     assert_eq!(reported(&outputs).into_iter().chain(ticks(&mut node, 2_000_000)).next(), Some(1));
+}
+
+/// The contract refused the report of an earlier conflict again and again. That says nothing of the later one.
+#[test]
+fn a_conflict_of_a_later_epoch_waits_for_no_refusal_of_an_earlier_one() {
+    let reports = |outputs: &[NodeOutput]| has(outputs, |output| matches!(output, NodeOutput::ReportConflict { .. }));
+    let (mut node, _) = aggregator(0);
+    let (liar, later) = (attester(), snapshot_of(1, 3));
+    node.step(NodeEvent::Epoch(1), 0);
+    node.step(NodeEvent::Snapshot(later.clone()), 0);
+    node.step(task(1), 0);
+    node.step(attested(liar, candidate(true)), 0);
+    assert!(reports(&node.step(attested(liar, candidate(false)), 0)));
+    node.step(NodeEvent::ReportFailed { operator: owner(liar), id: ID }, 100_000);
+    assert!(!reports(&node.step(NodeEvent::Tick, 100_999)));
+    let again = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(false) };
+    assert!(reports(&node.step(attested(liar, again), 100_999)));
 }
 
 /// An operator whose conflict is known signs one candidate after another. Nobody verifies what adds nothing to the evidence.
@@ -783,8 +821,8 @@ fn a_node_pays_for_few_reports_of_one_operator_in_an_epoch() {
     let of = |liar| move |(operator, _): &&(Address, B256)| *operator == owner(liar);
     assert_eq!((first.iter().filter(of(1)).count(), first.iter().filter(of(2)).count()), (8, 1), "{first:?}");
 
-    // A refused one is reported again, after longer and longer times, in its own place.
-    let (operator, id) = first[0];
+    // A refused one is reported again, after longer and longer times, in its own place if no other waits for it.
+    let (operator, id) = *first.iter().find(of(2)).unwrap();
     let mut now = 50_000;
     for wait in [1_000, 2_000, 4_000] {
         let outputs = node.step(NodeEvent::ReportFailed { operator, id }, now);
@@ -793,9 +831,16 @@ fn a_node_pays_for_few_reports_of_one_operator_in_an_epoch() {
         now += wait;
         assert_eq!(reported(&node.step(NodeEvent::Tick, now)), [(operator, id)]);
     }
-    let second = reported(&node.step(NodeEvent::Epoch(1), now));
+    // Another one takes the place at once.
+    let refused = *first.iter().find(of(1)).unwrap();
+    let further = reported(&node.step(NodeEvent::ReportFailed { operator: owner(1), id: refused.1 }, now));
+    assert!(matches!(further[..], [one] if one.0 == owner(1) && !first.contains(&one)), "{further:?}");
+    assert!(reported(&node.step(NodeEvent::Tick, now + 1_000)).is_empty(), "eight are under way again");
+    let second = reported(&node.step(NodeEvent::Epoch(1), now + 1_000));
     assert_eq!(second.len(), 8);
-    assert!(second.iter().all(|report| report.0 == owner(1) && !first.contains(report)), "{second:?}");
+    let is_free =
+        |report: &(Address, B256)| !further.contains(report) && (*report == refused || !first.contains(report));
+    assert!(second.iter().all(|report| report.0 == owner(1) && is_free(report)), "{second:?}");
 }
 
 /// A node that was away learns of a conflict when the task is closed. But an operator can sign as many ids as it likes, and not all

@@ -213,11 +213,9 @@ impl Fault {
 }
 
 fn of_files(error: FilesError) -> Fault {
-    match &error {
-        FilesError::Read { error: system, .. }
-        | FilesError::NoNetwork { error: system, .. }
-        | FilesError::NoChain { error: system, .. } => Fault::System(error.to_string(), system.kind()),
-        _ => Fault::Usage(error.to_string()),
+    match error.system() {
+        Some(system) => Fault::System(error.to_string(), system.kind()),
+        None => Fault::Usage(error.to_string()),
     }
 }
 

@@ -4,6 +4,10 @@ use std::{
     fs::File,
     net::TcpStream,
     process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -398,6 +402,32 @@ fn a_watcher_that_begins_anew_does_not_demand_true_postings_of_past_epochs() {
     assert_eq!((world.status(&heavy, None), world.demand(&heavy)), (POSTED, None), "{}", said(&folder));
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
+}
+
+/// The contract takes no proof of a final posting, so the node is not asked for one, turn after turn.
+#[test]
+fn the_proof_of_a_final_posting_is_not_simulated() {
+    let Some(mut world) = LocalSettlement::deploy_optimistic(KeyGroup::Bls12381G2Nu, 4) else { return };
+    world.begin(vec![1, 1, 1, 5], 5, false);
+    world.enter();
+    world.post(&[3].into_iter().collect(), &[result(1)], &[result(1)], 0);
+    world.begin(vec![5, 1, 1, 1], 5, false);
+    world.enter();
+    let (proxy, simulated) = (Proxy::start(&world.url()), Arc::<AtomicU64>::default());
+    let (seen, proof) = (Arc::clone(&simulated), hex::encode(OptimisticSettlement::proveCall::SELECTOR));
+    proxy.tells(move |question, _| {
+        let is_proof = question["method"] == "eth_call" && question["params"][0].to_string().contains(&proof);
+        seen.fetch_add(u64::from(is_proof), Ordering::SeqCst);
+        true
+    });
+    let look = || watch(&Folder::new(), &proxy.url, &world, &["--once"]).ran();
+    look().exits(0).says("true, posted");
+    let before = simulated.load(Ordering::SeqCst);
+    assert!(before > 0, "the posting is of a past epoch");
+    world.node.pass(u64::from(CONDITIONS.window) + 1);
+    world.node.mine(u64::from(CONDITIONS.windowBlocks) + 1);
+    look().exits(1).says("not recomputed, the weights of epoch 1 are not known, FINAL, and nobody can undo it");
+    assert_eq!(simulated.load(Ordering::SeqCst), before);
 }
 
 /// A node hides the log of a posting's demand: what it says is not believed.

@@ -6,6 +6,7 @@
 use quorate_evm::{
     MemberSet, SnapshotId,
     alloy_primitives::{Address, B256, U256},
+    amount::COIN_DECIMALS,
     digest::Contract,
 };
 
@@ -269,7 +270,7 @@ const SETTLEMENT_GAS: u64 = 300_000;
 pub fn problem_of_payer(account: Address, balance: U256, price: U256) -> Option<String> {
     let needed = price.saturating_mul(U256::from(SETTLEMENT_GAS));
     (balance < needed).then(|| {
-        let [has, needs] = [balance, needed].map(|wei| tokens::amount(wei, 18));
+        let [has, needs] = [balance, needed].map(|wei| tokens::amount(wei, COIN_DECIMALS));
         format!("{account} has {has} ETH for gas, and a settlement may cost {needs} now: send it some, or nothing settles by this node")
     })
 }

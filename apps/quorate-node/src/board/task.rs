@@ -162,7 +162,7 @@ impl Tasks {
     }
 
     /// The record of a task, a new one if there is none. When there are too many, the oldest of those that are over goes, or else the
-    /// oldest. What becomes of that one is not seen any more, so it counts as lapsed.
+    /// oldest. What becomes of that one is not seen any more, so it counts as lapsed. If it settles all the same, it counts as that, too.
     fn record(&mut self, id: B256, epoch: u64, metrics: &Metrics) -> &mut Record {
         if !self.records.contains_key(&id) {
             while self.order.len() >= MAX_TASKS {

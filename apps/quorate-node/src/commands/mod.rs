@@ -22,7 +22,7 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
-    Payer, PayerFile, Rpc,
+    Payer, PayerFile, Rpc, RpcLimits,
     account::{Account, AccountError, Transacted},
     rpc::TransactionReceipt,
     task_network::read_terms,
@@ -89,10 +89,15 @@ pub(crate) fn needed<T: Clone>(option: &Option<T>, flag: &str, what: &str) -> Re
     option.clone().ok_or_else(|| Failure::usage(anyhow!("--{flag} is missing: {what}")))
 }
 
-/// The chain's node.
+/// The chain's node. It may answer no more for the logs of one block than for those of several: of a TaskNetwork they are short.
 pub(crate) fn rpc(options: &Options) -> Result<Rpc> {
-    let url = needed(&options.rpc, "rpc", "name the HTTP or HTTPS URL of a node of the chain")?;
-    Rpc::new(&url).map_err(|error| Failure::usage(anyhow!("--rpc: {error}")))
+    let limits = RpcLimits { answer_bytes: 32 << 20, ..RpcLimits::default() };
+    Rpc::with(&rpc_url(options)?, limits).map_err(|error| Failure::usage(anyhow!("--rpc: {error}")))
+}
+
+/// The URL of the chain's node.
+pub(crate) fn rpc_url(options: &Options) -> Result<String> {
+    needed(&options.rpc, "rpc", "name the HTTP or HTTPS URL of a node of the chain")
 }
 
 /// The network's contract.

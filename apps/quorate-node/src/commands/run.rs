@@ -58,7 +58,7 @@ use tokio::{
 };
 
 use super::{
-    NodeArguments, check_signer, contract, interrupted, needed, note, payer, payer_of, print, rpc,
+    NodeArguments, check_signer, contract, interrupted, needed, note, payer, payer_of, print, rpc, rpc_url,
     runtime as new_runtime, terms,
 };
 
@@ -214,10 +214,11 @@ fn nothing_unused(options: &Options) -> Result<()> {
 /// The watch of an optimistic settlement, if one is named.
 fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Option<NodeWatch>> {
     let Some(CheckedAddress(contract)) = options.watch else { return without_watch(options).map(|()| None) };
-    let rpc = match &options.watch_rpc {
-        Some(url) => Rpc::new(url).map_err(|error| Failure::usage(anyhow!("--watch-rpc: {error}")))?,
-        None => rpc(options)?,
+    let (named, url) = match &options.watch_rpc {
+        Some(url) => ("--watch-rpc", url.clone()),
+        None => ("--rpc", rpc_url(options)?),
     };
+    let rpc = Rpc::new(&url).map_err(|error| Failure::usage(anyhow!("{named}: {error}")))?;
     let settings = SettlementSettings {
         contract,
         chain_id: options.watch_chain_id,
@@ -227,7 +228,7 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
         every: options.watch_poll.map_or(SettlementSettings::EVERY, |poll| Duration::from_millis(poll.get())),
         cursor: data.path().join(WATCH_CURSOR),
         options: OptionNames {
-            rpc: if options.watch_rpc.is_some() { "--watch-rpc" } else { "--rpc" },
+            rpc: named,
             contract: "--watch",
             chain_id: "--watch-chain-id",
             most_bond: "--watch-most-bond",
@@ -599,6 +600,8 @@ fn settings(options: &Options, roles: Roles, operator: Address, terms: &Contract
         turn,
         // Longer than a turn, so that the next aggregator is asked before this one asks itself again.
         submission_timeout: default.submission_timeout.min(turn.saturating_mul(5)),
+        // A performer and then an attester may take this time, and calls that wait for other programs take longer.
+        patience: default.patience.max(options.program_time.map_or(0, |time| time.get().saturating_mul(3_000))),
         evidence_epochs: terms.slashing_window.div_ceil(terms.epoch_length.max(1)),
         ..default
     }

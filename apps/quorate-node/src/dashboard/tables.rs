@@ -1,7 +1,10 @@
 //! Transactions, operators, punishments, peers and bans.
 
 use maud::{Markup, html};
-use quorate_evm::alloy_primitives::{Address, U256};
+use quorate_evm::{
+    alloy_primitives::{Address, U256},
+    amount::COIN_DECIMALS,
+};
 use quorate_host::page::{
     table::section,
     words::{count, duration, thousands},
@@ -55,7 +58,7 @@ fn submission(row: &SubmissionView, now_ms: u64) -> Markup {
                 @match row.gas_used.zip(row.estimate) { Some((gas, estimate)) => (difference(gas, estimate)), None => "–" }
             }
             td.number role="cell" data-name="fee" {
-                @match row.fee { Some(fee) => (amount(U256::from(fee), 18)), None => "–" }
+                @match row.fee { Some(fee) => (amount(U256::from(fee), COIN_DECIMALS)), None => "–" }
             }
             td.number role="cell" data-name="changed" { (duration(now_ms.saturating_sub(row.last_ms) / 1_000)) " ago" }
         }

@@ -874,7 +874,7 @@ impl Runtime {
         let Some(schedule) = self.parts.schedule.clone() else { return };
         let second = now() / 1_000;
         let newest = schedule.newest(second);
-        // As many as have a place beside the kept ones. Other nodes have no older ones without a quorum.
+        // As many as have a place beside the kept ones. Others may hold older ones, which make room first.
         let kept = self.kept.count(|id| !self.node.is_over(*id));
         for number in first_of(self.parts.settings.most_tasks.saturating_sub(kept), newest)..=newest {
             self.name_scheduled(&schedule, number).await;
@@ -912,6 +912,10 @@ impl Runtime {
     /// A task from the HTTP interface. It is on disk before the answer says that it is taken. If it cannot be written, nobody
     /// answers.
     async fn order(&mut self, order: TaskOrder) {
+        // Whoever asked was told that nobody answers, and asks again.
+        if order.reply.is_closed() {
+            return;
+        }
         let TaskOrder { id, epoch, payload, reply } = order;
         let epoch = epoch.unwrap_or(self.epoch);
         let mut kept = self.kept.clone();

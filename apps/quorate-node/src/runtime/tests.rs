@@ -92,6 +92,23 @@ async fn a_restart_names_as_many_tasks_as_there_are_places() {
     }
 }
 
+/// Tasks wait while the node waits for its signer, for hours if need be. Whoever gave one was told after seconds that nobody answers.
+#[tokio::test]
+async fn a_task_for_which_nobody_waits_any_more_is_not_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let id = B256::with_last_byte(1);
+    for waits in [false, true] {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let answer = Some(answer).filter(|_| waits);
+        runtime.order(TaskOrder { id, epoch: Some(0), payload: Bytes::new(), reply }).await;
+        assert_eq!((runtime.node.task_report(id).is_some(), runtime.kept.count(|_| true)), (waits, usize::from(waits)));
+        if let Some(answer) = answer {
+            assert_eq!(answer.await.unwrap(), Ok(0));
+        }
+    }
+}
+
 /// A signer that says whether its clock is believed, until the test ends.
 fn signer_at(socket: &Path, clock_error: Arc<Mutex<Option<String>>>) {
     let listener = UnixListener::bind(socket).unwrap();

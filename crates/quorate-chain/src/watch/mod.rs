@@ -235,8 +235,8 @@ impl<L: WatchListener> Watcher<L> {
                 self.say(posting, None, None);
                 continue;
             }
-            let verdict = self.verdict(posting).await;
             let outlook = self.rules.outlook(posting, now);
+            let verdict = self.verdict(posting, outlook).await;
             doubtful += usize::from(verdict != Recomputed::True);
             self.say(posting, Some(&verdict), Some(outlook));
             open.push(OpenPosting {
@@ -260,7 +260,7 @@ impl<L: WatchListener> Watcher<L> {
     }
 
     /// What a posting turned out to be.
-    async fn verdict(&mut self, posting: &SlotPosting) -> Recomputed {
+    async fn verdict(&mut self, posting: &SlotPosting, outlook: PostingOutlook) -> Recomputed {
         if let Some(found) = self.found.get(&posting.id) {
             return found.clone();
         }
@@ -268,7 +268,8 @@ impl<L: WatchListener> Watcher<L> {
         let recompute = |follower: &mut Follower| follower.recompute(&posting.posting, decoded);
         let nothing = || Recomputed::Unknown("no block was read".to_owned());
         let mut verdict = self.following.follower().map_or_else(nothing, recompute);
-        if matches!(verdict, Recomputed::Unknown(_)) && self.is_provable(posting).await {
+        // The contract takes no proof of what is final.
+        if matches!(verdict, Recomputed::Unknown(_)) && !outlook.is_final && self.is_provable(posting).await {
             verdict = Recomputed::True;
         }
         if matches!(verdict, Recomputed::False(_)) && !self.said.contains_key(&posting.id) {

@@ -13,7 +13,7 @@
 //! again and again, by a contract that is paused for example, is submitted ever more rarely.
 //!
 //! Reports have the same order and the same rules. A node reports at most [`MAX_REPORTS`] conflicts of an operator in an epoch; the
-//! others wait for the next one.
+//! others wait for the next one, or for the place of one that was refused.
 
 use quorate_evm::{
     SnapshotId,
@@ -107,7 +107,7 @@ impl Node {
             conflict.wake = match waits {
                 Some(until) => Some(*until),
                 None if self.now < turn => Some(turn),
-                // It is looked at again when an epoch begins.
+                // It is looked at again when an epoch begins, or a report of the operator is refused.
                 None if !self.may_report(operator, id) => None,
                 None => {
                     let timeout = self.now + self.settings.submission_timeout;
@@ -146,13 +146,17 @@ impl Node {
         self.look_at_conflict(operator, id, out);
     }
 
-    /// The file is not written for it, as for a settlement.
+    /// The file is not written for it, as for a settlement. Its place among the reports of the epoch is free for another conflict of the
+    /// operator.
     pub(super) fn report_failed(&mut self, operator: Address, id: B256, out: &mut Vec<NodeOutput>) {
         self.saved.reports.remove(&(operator, id));
         self.reported.remove(&(operator, id));
         if let Some(conflict) = self.conflicts.get_mut(&(id, operator)) {
             conflict.report.failed(&self.settings, self.now);
         }
-        self.look_at_conflict(operator, id, out);
+        let of_operator = self.conflicts.keys().filter(|(_, other)| *other == operator);
+        for id in of_operator.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.look_at_conflict(operator, id, out);
+        }
     }
 }

@@ -32,8 +32,8 @@
 //! takes it.
 //!
 //! Tasks go when their epoch can settle nothing more. When further ones need a place, first those go that are settled for good, then
-//! those that have found no quorum for long: performers that are silent do not keep the places of others. A task with a quorum stays
-//! until it is settled, so if nothing settles, nothing more is taken in the end.
+//! those that have found no quorum for long, and on which no program works: performers that are silent do not keep the places of others.
+//! A task with a quorum stays until it is settled, so if nothing settles, nothing more is taken in the end.
 //!
 //! # What a restart needs
 //! [`Saved`] says what must be on disk, and why. All else that is of use comes again from the operator's source, the chain, the signer's

@@ -11,7 +11,7 @@ use quorate_evm::{
 
 use super::{
     event::{NodeOutput, PeerSource},
-    state::{Conflict, Node, OpenTask, Ready, Round},
+    state::{Conflict, Node, OpenTask, Ready, Retry, Round},
 };
 use crate::{
     groups::Audience,
@@ -164,7 +164,7 @@ impl Node {
         match self.conflicts.entry((id, operator)) {
             Entry::Occupied(mut held) => {
                 let conflict = held.get_mut();
-                (conflict.evidence, conflict.place) = (evidence, None);
+                (conflict.evidence, conflict.place, conflict.report) = (evidence, None, Retry::default());
             }
             Entry::Vacant(place) => _ = place.insert(Conflict::new(evidence, self.now)),
         }

@@ -203,10 +203,10 @@ impl Node {
             Duty::Abstained => RoundPart::Abstained,
             Duty::Signing(..) => RoundPart::Signing,
             Duty::Validating => RoundPart::Validating,
-            Duty::Idle(_) if performs && matches!(task.execution, Execution::Running) => RoundPart::Performing,
-            Duty::Idle(_) if performs && self.settings.roles.perform => RoundPart::Waiting,
-            Duty::Idle(_) if !performs && self.settings.roles.attest => RoundPart::Waiting,
-            Duty::Idle(_) => RoundPart::None,
+            Duty::Idle if performs && matches!(task.execution, Execution::Running) => RoundPart::Performing,
+            Duty::Idle if performs && self.settings.roles.perform => RoundPart::Waiting,
+            Duty::Idle if !performs && self.settings.roles.attest => RoundPart::Waiting,
+            Duty::Idle => RoundPart::None,
         }
     }
 }

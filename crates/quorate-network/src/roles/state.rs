@@ -63,8 +63,8 @@ pub struct NodeSettings {
     /// The longest time between two questions.
     pub ask_most: u64,
     /// The most tasks that the node holds at one time. If it holds as many, a new one takes the place of the one that the chain
-    /// settled for good before all others; without such a one, of the one that was named first of those that are not settled and have
-    /// found no quorum within `patience`; without such a one, it is not taken.
+    /// settled for good before all others; without such a one, of the one that was named first of those that are not settled, on which no
+    /// program works here, and which have found no quorum within `patience`; without such a one, it is not taken.
     pub most_tasks: usize,
     /// How long a task without a quorum keeps its place when further ones need it, from when it was named or its epoch began: longer
     /// than performers and attesters take.
@@ -100,7 +100,7 @@ impl Default for NodeSettings {
             ask_first: 2_000,
             ask_most: 30_000,
             most_tasks: 1024,
-            patience: 180_000,
+            patience: 900_000,
             evidence_epochs: 2,
             group: GROUP,
             gather: 400,
@@ -290,8 +290,8 @@ pub(super) struct Share {
 /// How far the operator's own verdict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duty {
-    /// Nothing was begun, and nothing is before this time.
-    Idle(u64),
+    /// Nothing was begun, and no program judges before [`Round::judge`] says.
+    Idle,
     /// The user's program judges the result.
     Validating,
     /// The signer was asked, and is asked again at this time.
@@ -559,8 +559,9 @@ impl Node {
     }
 
     /// The task that makes room for another one: of those that are settled for good, the first in the order of the chain; else of those
-    /// that had time for a quorum and have none, the one that was named first. So all nodes that hold the same tasks drop the same one.
-    /// A settlement that a reorganisation can undo keeps its task. Cost: a look at each task.
+    /// that had time for a quorum and have none, the one that was named first. So all nodes that hold the same tasks drop the same one,
+    /// unless its own programs still work on it: under more load than they bear, every task would go while they do. A settlement that a
+    /// reorganisation can undo keeps its task. Cost: a look at each task.
     pub(super) fn first_to_go(&self) -> Option<B256> {
         let finals = self.tasks.keys().copied().filter(|id| self.is_final(*id));
         let first_final = finals.min_by_key(|id| self.settled.get(id).map(|settled| settled.number));
@@ -568,8 +569,10 @@ impl Node {
             let vain = self.tasks.iter().filter(|(id, task)| {
                 let has_begun = task.epochs.first().is_some_and(|epoch| *epoch <= self.epoch);
                 let has_quorum = task.rounds.values().any(|round| round.ready.is_some());
+                let is_judged = task.rounds.values().any(|round| round.duty == Duty::Validating);
+                let works = is_judged || matches!(task.execution, Execution::Running);
                 let had_time = has_begun && self.now - task.since >= self.settings.patience;
-                had_time && !has_quorum && !self.settled.contains_key(*id)
+                had_time && !works && !has_quorum && !self.settled.contains_key(*id)
             });
             vain.min_by_key(|(_, task)| task.number).map(|(id, _)| *id)
         })
@@ -665,7 +668,7 @@ impl Round {
             shares: BTreeMap::new(),
             spoke_at: None,
             appealed: false,
-            duty: Duty::Idle(0),
+            duty: Duty::Idle,
             judge: Retry::default(),
             ready: None,
         };

@@ -162,6 +162,7 @@ impl Node {
             }
             task.epochs.retain(|epoch| *epoch >= open);
             task.rounds.retain(|(epoch, _), _| *epoch >= open);
+            task.rounds.values_mut().for_each(|round| round.judge = Retry::default());
             let keep = !task.epochs.is_empty();
             if let (false, Some(at)) = (keep, task.wake) {
                 self.wakes.remove(&(at, Due::Task(*id)));

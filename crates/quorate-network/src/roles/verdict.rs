@@ -37,8 +37,9 @@ impl Node {
         let own = round.own?;
         match round.duty {
             Duty::Validating | Duty::Done | Duty::Abstained => return None,
-            Duty::Idle(at) | Duty::Signing(_, at) if self.now < at => return Some(at),
-            Duty::Idle(_) | Duty::Signing(..) => {}
+            Duty::Idle if self.now < round.judge.at => return Some(round.judge.at),
+            Duty::Signing(_, at) if self.now < at => return Some(at),
+            Duty::Idle | Duty::Signing(..) => {}
         }
         if let Some(verdict) = self.saved.verdict_in(id, key) {
             let candidate = verdict.candidate;
@@ -155,10 +156,10 @@ impl Node {
             match approved {
                 None => {
                     round.judge.failed(&self.settings, self.now);
-                    round.duty = Duty::Idle(round.judge.at);
+                    round.duty = Duty::Idle;
                 }
                 // If the chain returns to the snapshot, or undoes the settlement, the program judges again.
-                Some(_) if !usable => round.duty = Duty::Idle(0),
+                Some(_) if !usable => round.duty = Duty::Idle,
                 Some(approved) => {
                     self.say(&mut task, Task { approved, ..*candidate }, out);
                 }
@@ -180,7 +181,7 @@ impl Node {
             verdict.signature = Some(signature);
             self.unsaved = true;
         }
-        self.set_duty(&candidate, Duty::Idle(0));
+        self.set_duty(&candidate, Duty::Idle);
         self.look_at(candidate.id, out);
     }
 

@@ -146,8 +146,8 @@ pub(super) fn write<S: Bls12381Suite>(
     if let Some(session) = session {
         if has_published(session)? && !combined.dealers().contains(&session.number) {
             words::say(&format!(
-                "warning: your own transcript is not among them. Whoever wrote {} has left it out, and nobody signs that file: do not use \
-                 the key before all members say that they agree",
+                "warning: your own transcript is not among them; if nothing above says why, whoever wrote {} has left it out, and nobody \
+                 signs that file. Do not use the key before all members say that they agree",
                 folder.combination_path().display()
             ));
         }

@@ -16,7 +16,7 @@ use quorate_formats::{
     drand::{ChainInfo, DrandOptions},
 };
 use quorate_history::{
-    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, FolderFiles, OtherInput, RefusedFile,
+    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FolderFiles, OtherInput, RefusedFile,
     chia::{self, ChiaError},
     drand::{self, RoundRange},
 };
@@ -34,10 +34,8 @@ pub(in crate::commands) fn open_files(
     network: Option<&Path>,
     chain: Option<&Path>,
 ) -> Result<Files, Failure> {
-    Files::open(paths, of_folders, network, chain).map_err(|error| match error {
-        FilesError::Read { .. } | FilesError::NoNetwork { .. } | FilesError::NoChain { .. } => Failure::io(error),
-        _ => Failure::usage(error),
-    })
+    Files::open(paths, of_folders, network, chain)
+        .map_err(|error| if error.system().is_some() { Failure::io(error) } else { Failure::usage(error) })
 }
 
 /// Which chains the files are of.
