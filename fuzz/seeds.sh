@@ -38,9 +38,14 @@ mkdir -p "$corpus/checkpoint_headers"
 printf '7 0x%064x\n\n9 %064x\r\n' 7 9 > "$corpus/checkpoint_headers/headers"
 printf 'http://[::1]:9596/' > "$corpus/checkpoint_headers/http"
 printf 'unix:/run/quorate.sock' > "$corpus/checkpoint_headers/unix"
-seed drand ../examples/drand-*.json "$vectors"/06_drand/*.json
+for target in drand drand_chain; do
+    seed $target ../examples/drand-*.json "$vectors"/06_drand/*.json
+done
+seed chia "$vectors"/07_chia_blocks/*.json
 seed light_client "$vectors"/07_eth_helios/*.json "$vectors"/07_eth_trin/*.json
-seed era "$vectors"/20_history/*/*.era
+# A claim needs the bootstrap whose committee has signed the update.
+cat ../examples/light-client/bootstrap.json ../examples/light-client/finality.json > "$corpus/light_client/both"
+seed era ../examples/history/*.era ../examples/history/chain.json ../crates/quorate-history/tests/*/*.era "$vectors"/20_history/*/*.era
 mkdir -p "$corpus/history_ssz"
 # The first byte is the fork and the preset (src/history_ssz.rs).
 for fork in '\000 phase0' '\001 altair' '\002 bellatrix' '\005 electra' '\006 fulu'; do
@@ -55,10 +60,11 @@ key=$(printf 'a9%.0s' $(seq 48)) signature=$(printf 'b0%.0s' $(seq 96)) address=
 message="{\"validator_index\":\"5\",\"from_bls_pubkey\":\"0x$key\",\"to_execution_address\":\"0x$address\"}"
 printf '[{"message":%s,"signature":"0x%s","metadata":{"network_name":"mainnet"}}]' "$message" "$signature" > "$corpus/change/tool"
 printf '{"data":[{"message":{"epoch":"7","validator_index":"5"},"signature":"0x%s"}]}' "$signature" > "$corpus/exit/pool"
-seed keystore "$vectors"/05_keys/*keystore*.json
+seed keystore ../examples/anvil-account.json "$vectors"/05_keys/*keystore*.json
 seed key_file "$vectors"/05_keys/*keystore*.json
 mkdir -p "$corpus/batch_vs_naive" "$corpus/key_file"
 echo 0x263dbd792f5b1be47ed85f8938c0f29586af0d3ac7b977f21c278fe1462040e3 > "$corpus/key_file/hex"
+printf '{"kty":"OKP","crv":"BLS12381G1","d":"%s"}' "$(printf 'A%.0s' $(seq 43))" > "$corpus/key_file/jwk"
 # Two of three share a key, whose points are generators, in each variant; and a share.
 mkdir -p "$corpus/shared_key"
 g1=97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb
@@ -83,7 +89,7 @@ g2=198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c21800deef121f1
 for hex in "$g1" "$g2" "$g1$g2"; do
     printf "$(echo "$hex" | octal)" > "$corpus/evm_point/${#hex}"
 done
-printf "$(echo "ffffffffffffffff00000001000080$g1$g1" | octal)" > "$corpus/evm_quorum/one_member"
+printf "$(echo "ffffffff0000000100000080$g1$g2" | octal)" > "$corpus/evm_quorum/one_member"
 # Lines of members, one of them false.
 seed evm_signatures ../examples/signatures.jsonl
 head -n 1 ../examples/signatures.jsonl > "$corpus/evm_signatures/one"
@@ -97,3 +103,49 @@ printf '{"request":"sign_task",%s,"epoch":5,"snapshot":"0x%040x","task":%s}' "$n
 printf '{"request":"possession",%s,"verifier":"0x%040x","operator":"0x%040x"}' "$network" 7 8 > "$corpus/signer_request/possession"
 printf '{"request":"bind_peer",%s,"peer_id":"0x0024"}' "$network" > "$corpus/signer_request/bind_peer"
 seed signer_record seeds/signer-record.json
+# Two claims as a stream of Arrow; a compressed text of each kind, that of zstd in one block as it is.
+seed arrow seeds/claims.arrow
+mkdir -p "$corpus/compression" "$corpus/lines" "$corpus/server_config" "$corpus/server_request" "$corpus/shards"
+gzip -nc ../examples/one-false.jsonl > "$corpus/compression/gzip"
+printf '\050\265\057\375\040\005\051\000\000claim' > "$corpus/compression/zstd"
+seed lines ../examples/one-false.jsonl
+printf '\357\273\277{"data": [{"index": "5",\r\n  "validator": {"pubkey": "0x%s"}}]}\r\n' "$(printf 'a9%.0s' $(seq 48))" > "$corpus/lines/validators"
+printf '[listen]\naddress = "127.0.0.1:9596"\n[limits]\nclaims = 500\n\0limits.keys=7\n' > "$corpus/server_config/config"
+# A document, lines, a table and a query, each behind the byte that chooses the kind.
+claim=$(head -n 1 ../examples/one-false.jsonl)
+printf '\000[%s]' "$claim" > "$corpus/server_request/document"
+printf '\001%s\n%s\n' "$claim" '{"id": 1, "key_set": "a", "members": [0, 2], "message": "0x0b", "signature": "0x0c"}' > "$corpus/server_request/lines"
+{ printf '\002'; cat seeds/claims.arrow; } > "$corpus/server_request/table"
+printf '\003suite=eth2&class=block&deadline_ms=500' > "$corpus/server_request/query"
+# Plans without their last line: of lines and rounds, and of two eras in a file.
+zeros=$(printf %064x 0)
+head='{"format":"quorate-shards","version":1,"soundness":64,"verdicts":"all"'
+shard() { printf '{"shard":%s,"file":"%s","bytes":10,"sha256":"%s","covers":%s}\n' "$1" "$2" "$zeros" "$3"; }
+{
+    echo "$head}"
+    shard 0 /a.jsonl '{"lines":{"from":0,"of":20,"first":1,"lines":2}}'
+    shard 1 /a.jsonl '{"lines":{"from":10,"of":20,"first":3,"lines":1}}'
+    shard 2 /b.parquet '{"rows":{"group":0,"end":2,"of":2,"rows":9}}'
+    shard 3 /c.json '"rounds"'
+} > "$corpus/shards/lines"
+{
+    echo "$head,\"network\":{\"name\":\"minimal\",\"chain\":$(tr -d '\n' < ../examples/history/chain.json)}}"
+    shard 0 /a.era '{"era":{"era":0,"blocks":0,"before":null}}'
+    shard 1 /a.era '{"era":{"era":1,"begins":10,"blocks":3,"before":{"file":"/a.era","bytes":10,"sha256":"'$zeros'"}}}'
+} > "$corpus/shards/eras"
+# A result without its digests: two claims, one of them false.
+mkdir -p "$corpus/shard_results"
+printf '{"file":"/rounds.json","line":1,"valid":false,"reason":"a false signature"}\n%s\n' \
+    '{"receipt":{"claims":2,"valid":1,"invalid":1,"bytes":10,"seconds":0.5,"threads":1,"backend":"portable","version":"0.1.0"}}' \
+    > "$corpus/shard_results/one_false"
+# A list of keys, and a saved set of one member, the generator, without its digest.
+mkdir -p "$corpus/key_sets" "$corpus/evm_follow" "$corpus/grpc_message"
+sed 's/.*"public_key": "\([^"]*\)".*/\1/' ../examples/one-false.jsonl > "$corpus/key_sets/list"
+generator=17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1
+printf "quorate key set 1\neth2\n\001\000\000\000\000\000\000\000\002$(echo $generator | octal)" > "$corpus/key_sets/saved"
+# A network; the log of the key of member 0 of table 0, and that of its page, as src/evm_follow.rs reads them.
+seed evm_network ../examples/network.json
+word=$(printf %064x 0)
+printf "$(echo "000200c00000$word$word$(printf '%064x%064x' 32 128)${g2}010200400000$word$word$(printf '%064x%064x' 0 1)" | octal)" > "$corpus/evm_follow/key"
+# A claim with a key, a message, a signature and two indices.
+printf "$(echo 12170a01611204657468321a0201022201053201065a020102 | octal)" > "$corpus/grpc_message/claim"

@@ -15,7 +15,7 @@ import {HashToBn254} from "../src/libraries/HashToBn254.sol";
 ///     bytes memory quorum = TestSigner.quorum(TestSigner.Keys.Bn254G1, secrets, signs, digest);
 ///     settlement.settleAll(head, newest, deadline, results, quorum);
 ///
-/// `examples/test/PriceFeed.t.sol` is a whole test.
+/// `examples/SettlesInATest.sol` is a whole test.
 ///
 /// **For tests alone.** Secrets are arguments, everybody can read them, and nothing here runs in constant time. A key costs
 /// up to 1.5 million gas.

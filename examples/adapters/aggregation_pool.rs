@@ -34,9 +34,9 @@ struct Attestation {
 enum Added {
     /// It is valid, and says something new.
     Kept,
-    /// The pool has all of it. Nothing was verified.
+    /// The pool has all of it. It was verified only if what came before it in the same batch says it.
     Known,
-    /// The pool has no room for more aggregates of this message. Nothing was verified.
+    /// The pool has no room for more aggregates of this message. It was verified only if its batch took the last room.
     Full,
     /// It is not valid.
     False(Reason),
@@ -66,7 +66,9 @@ impl AggregationPool {
         Self { verifier, committee, by_message: HashMap::new() }
     }
 
-    /// Verifies what has arrived as one batch, in which known signatures are subtracted, and keeps what is valid.
+    /// Verifies what has arrived as one batch, in which known signatures are subtracted, and keeps what is valid, in this order.
+    ///
+    /// The aggregates of a message are bounded, messages are not: pass only attestations of a slot and a block that you know.
     fn add(&mut self, attestations: &[Attestation]) -> Vec<Added> {
         let settled: Vec<_> = attestations.iter().map(|it| self.without_verifying(it)).collect();
         let open = attestations.iter().zip(&settled).filter(|(_, added)| added.is_none());
@@ -76,7 +78,10 @@ impl AggregationPool {
         let decide = |(it, settled): (&Attestation, Option<Added>)| match settled {
             Some(added) => added,
             None => match verdicts.next().unwrap_or(Verdict::Invalid(Reason::Undecided)) {
-                Verdict::Valid => self.keep(it).map_or_else(|flaw| Added::False(flaw.into()), |()| Added::Kept),
+                Verdict::Valid => match self.without_verifying(it) {
+                    Some(added) => added,
+                    None => self.keep(it).map_or_else(|flaw| Added::False(flaw.into()), |()| Added::Kept),
+                },
                 Verdict::Invalid(reason) => Added::False(reason),
             },
         };
@@ -108,6 +113,8 @@ impl AggregationPool {
     fn without_verifying(&self, it: &Attestation) -> Option<Added> {
         let proven = self.by_message.get(&it.message)?;
         let mut unknown: Bits = it.bits.iter().filter(|i| !proven.singles.contains_key(i)).copied().collect();
+        // Room for an aggregate is needed even if others of it are known: it is kept beside them.
+        let is_full = unknown.len() > 1 && proven.aggregates.len() >= Self::MOST;
         let mut is_known = proven.aggregates.contains_key(&unknown);
         for members in proven.aggregates.keys() {
             if members.is_subset(&unknown) {
@@ -119,7 +126,7 @@ impl AggregationPool {
         if is_known && !it.bits.is_empty() {
             return Some(Added::Known);
         }
-        (unknown.len() > 1 && proven.aggregates.len() >= Self::MOST).then_some(Added::Full)
+        is_full.then_some(Added::Full)
     }
 
     /// Keeps what is proven. A sum without all of its members but one is the signature of that one.
@@ -161,17 +168,16 @@ fn secret(i: u32) -> Result<SecretKey<MinPk>, ParseError> {
     SecretKey::key_gen(MinPk::Eth2, &[i as u8 + 1; 32], b"")
 }
 
-/// A committee of eight.
-fn committee() -> Result<AnyKeySet, ParseError> {
+fn committee(size: u32) -> Result<AnyKeySet, ParseError> {
     let mut committee = KeySet::new(MinPk::Eth2, Backend::auto());
-    for i in 0..8 {
+    for i in 0..size {
         committee.push_assumed(secret(i)?.public_key()); // its deposit has proven that the owner has the secret
     }
     Ok(committee.into_any())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut pool, vote) = (AggregationPool::new(committee()?), [1; 32]);
+    let (mut pool, vote) = (AggregationPool::new(committee(8)?), [1; 32]);
     let lie = Attestation { bits: Bits::from([0, 7]), ..attest(&[0], vote)? };
     let arrived = [attest(&[0, 1, 2], vote)?, attest(&[2, 3, 4], vote)?, lie, attest(&[2], vote)?];
     for (it, added) in arrived.iter().zip(pool.add(&arrived)) {

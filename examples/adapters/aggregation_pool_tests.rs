@@ -6,7 +6,7 @@ const VOTE: [u8; 32] = [1; 32];
 
 /// A pool to which these were added, and what it said.
 fn pool(arrived: &[&[u32]]) -> AggregationPool {
-    let mut pool = AggregationPool::new(committee().unwrap());
+    let mut pool = AggregationPool::new(committee(8).unwrap());
     let arrived: Vec<_> = arrived.iter().map(|members| attest(members, VOTE).unwrap()).collect();
     assert!(!pool.add(&arrived).iter().any(|added| matches!(added, Added::False(_) | Added::Full)));
     pool
@@ -72,12 +72,26 @@ fn lies_are_not_kept() {
     assert_eq!((pool.by_message.len(), pool.best(&[2; 32])), (1, None));
 }
 
+/// By one batch, and by a sum of which a part is known.
 #[test]
 fn aggregates_of_a_message_are_bounded() {
-    let mut pool = pool(&[&[0, 1]]);
-    let proven = pool.by_message.get_mut(&VOTE).unwrap();
-    let signature = proven.aggregates[&Bits::from([0, 1])];
-    proven.aggregates.extend((8..7 + AggregationPool::MOST as u32).map(|i| (Bits::from([i, i + 1]), signature)));
-    let arrived = [attest(&[1, 2], VOTE).unwrap(), attest(&[0], VOTE).unwrap()];
-    assert_eq!(pool.add(&arrived), [Added::Full, Added::Kept]);
+    let mut pool = AggregationPool::new(committee(24).unwrap());
+    let pairs = (0..24).flat_map(|i| (0..i).map(move |j| [j, i])).take(AggregationPool::MOST + 2);
+    let arrived: Vec<_> = pairs.map(|pair| attest(&pair, VOTE).unwrap()).collect();
+    let added = pool.add(&arrived);
+    let (kept, full) = added.split_at(AggregationPool::MOST);
+    assert!(kept.iter().all(|added| *added == Added::Kept), "{kept:?}");
+    assert_eq!(full, [Added::Full, Added::Full]);
+    let arrived = [attest(&[0, 1, 2], VOTE).unwrap(), attest(&[0, 1], VOTE).unwrap(), attest(&[0], VOTE).unwrap()];
+    assert_eq!(pool.add(&arrived[..2]), [Added::Full, Added::Known]);
+    assert_eq!(pool.by_message[&VOTE].aggregates.len(), AggregationPool::MOST);
+    assert_eq!(pool.add(&arrived[2..]), [Added::Kept]);
+}
+
+/// What a batch says twice is kept once.
+#[test]
+fn what_a_batch_said_before_is_known() {
+    let mut pool = pool(&[]);
+    let arrived: Vec<_> = [&[0, 1][..], &[0, 1], &[0], &[0], &[1]].iter().map(|it| attest(it, VOTE).unwrap()).collect();
+    assert_eq!(pool.add(&arrived), [Added::Kept, Added::Known, Added::Kept, Added::Known, Added::Known]);
 }

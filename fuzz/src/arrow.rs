@@ -3,5 +3,9 @@
 use quorate_formats::arrow::ArrowRows;
 
 pub fn run(bytes: &[u8]) {
-    ArrowRows::new(bytes.to_vec()).for_each(drop);
+    for row in ArrowRows::new(bytes.to_vec()) {
+        if row.is_ok_and(|entry| entry.is_ok()) {
+            crate::accepted();
+        }
+    }
 }

@@ -54,6 +54,7 @@ where
     T: serde::Serialize + PartialEq + std::fmt::Debug,
 {
     let value = read(bytes).ok()?;
+    crate::accepted();
     let printed = serde_json::to_vec(&value).expect("it can be written");
     assert_eq!(read(&printed).expect("it was printed by us"), value);
     Some(value)

@@ -5,6 +5,7 @@ use quorate_server::fetch::{AskedNode, Headers};
 
 pub fn run(bytes: &[u8]) {
     if let Ok(headers) = Headers::read(bytes) {
+        crate::accepted();
         let text = String::from_utf8_lossy(bytes);
         let heights: Vec<u64> =
             text.lines().filter_map(|line| line.split_ascii_whitespace().next()?.parse().ok()).collect();

@@ -8,6 +8,7 @@ use quorate_bn254::{
 
 pub fn run(bytes: &[u8]) {
     if let Ok(point) = decode_g1(bytes, Bn254Item::Point) {
+        crate::accepted();
         assert_eq!(encode_g1(&point), bytes);
         assert!(point.is_on_curve());
     }

@@ -28,6 +28,9 @@ pub fn run(bytes: &[u8]) {
     for capacity in [1, 3] {
         assert_eq!(read(capacity), read(1 << 16));
     }
+    if read(1 << 16).iter().any(|entry| matches!(entry, Ok(Ok(_)))) {
+        crate::accepted();
+    }
 
     let (format, mut whole) = peek(BufReader::with_capacity(5, bytes)).expect("memory does not fail");
     let mut again = Vec::new();

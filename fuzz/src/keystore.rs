@@ -1,12 +1,17 @@
-//! No keystore makes its reader panic; what is read is written and read again; a cheap one is tried with a passphrase.
+//! No keystore makes its reader panic; what is read is written and read again; a cheap one is tried with a passphrase. The same bytes as
+//! the keystore of an account of Ethereum.
 
 use quorate_cli::secrets::{
-    keystore::{Kdf, Keystore},
+    keystore::{AccountKeystore, Kdf, Keystore},
     passphrase::Passphrase,
 };
 
 pub fn run(json: &[u8]) {
+    if AccountKeystore::parse(json).is_ok() {
+        crate::accepted();
+    }
     let Ok(keystore) = Keystore::parse(json) else { return };
+    crate::accepted();
     let again = Keystore::parse(keystore.to_json().as_bytes()).expect("what we write we read");
     assert_eq!(again.to_json(), keystore.to_json());
     let _ = keystore.key_path();

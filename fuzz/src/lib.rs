@@ -1,4 +1,4 @@
-//! Fuzz targets: every parser, and batches against the oracle.
+//! Fuzz targets: parsers, and batches against the oracle.
 //!
 //! A target is a module with one function, `run`, which panics where what the module says does not hold. `src/bin/` has a program for each,
 //! which `make fuzz` runs under libFuzzer. The tests run each on its seeds and on variations of them, without a nightly compiler.
@@ -22,13 +22,17 @@ pub mod dkg;
 pub mod drand;
 pub mod drand_chain;
 pub mod era;
+pub mod evm_follow;
+pub mod evm_network;
 pub mod evm_point;
 pub mod evm_quorum;
 pub mod evm_signatures;
 pub mod exit;
+pub mod grpc_message;
 pub mod history_ssz;
 pub mod jsonl;
 pub mod key_file;
+pub mod key_sets;
 pub mod keystore;
 pub mod light_client;
 pub mod lines;
@@ -40,12 +44,15 @@ pub mod one_round;
 pub mod parquet;
 pub mod server_config;
 pub mod server_request;
+pub mod shard_results;
 pub mod shards;
 pub mod shared_key;
 pub mod shares;
 pub mod signer_record;
 pub mod signer_request;
 pub mod verbs;
+
+use std::cell::Cell;
 
 use arbitrary::{Arbitrary, Unstructured};
 
@@ -66,6 +73,15 @@ macro_rules! program {
 /// What a target takes in place of bytes, made of them. None where they are too few.
 fn structured<'a, T: Arbitrary<'a>>(bytes: &'a [u8]) -> Option<T> {
     T::arbitrary_take_rest(Unstructured::new(bytes)).ok()
+}
+
+thread_local! {
+    static ACCEPTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A reader has accepted the bytes. The tests ask for a seed of each target of which this is said.
+fn accepted() {
+    ACCEPTED.set(true);
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(lines, read(1 << 12));
     if let Ok(text) = read_text(bytes, 1 << 20) {
         assert_eq!(lines.join(&b'\n'), text.strip_suffix('\n').unwrap_or(&text).as_bytes());
-        let _ = ValidatorKeys::default().add_answer(&text);
+        if ValidatorKeys::default().add_answer(&text).is_ok() {
+            crate::accepted();
+        }
     }
 }

@@ -5,7 +5,9 @@
 use quorate_lab::bodies;
 
 pub fn run(bytes: &[u8]) {
-    if let [kind, body @ ..] = bytes {
-        bodies::check(*kind, body);
+    if let [kind, body @ ..] = bytes
+        && bodies::check(*kind, body)
+    {
+        crate::accepted();
     }
 }

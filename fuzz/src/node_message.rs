@@ -19,6 +19,7 @@ pub fn run(bytes: &[u8]) {
 
 fn check(bytes: &[u8]) {
     let Ok(message) = decode(bytes, NETWORK) else { return };
+    crate::accepted();
     assert_eq!(encode(&message, NETWORK), bytes);
     match message {
         Message::Answer(answer) => answer.into_signed().for_each(decodes_alone),

@@ -8,6 +8,7 @@ pub fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let read = |text| parse::<Options>(Source { name: "fuzz", text });
     let Ok(options) = read(text) else { return };
+    crate::accepted();
     assert_eq!(read(&to_toml(&options)).expect("what we write we read"), options);
     assert_eq!(options.clone().or(Options::default()), options);
     assert_eq!(Options::default().or(options.clone()), options);

@@ -9,6 +9,7 @@ pub fn run(bytes: &[u8]) {
     let flags: Vec<_> =
         flags.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
     let Ok(config) = Config::read(Some(Source { name: "fuzz", text: file }), [], &flags) else { return };
+    crate::accepted();
     let printed = to_toml(&config);
     let again =
         Config::read(Some(Source { name: "printed", text: &printed }), [], &[]).expect("what was printed is read");

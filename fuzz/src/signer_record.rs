@@ -18,6 +18,7 @@ pub fn run(json: &[u8]) {
         read => read,
     };
     let Ok(file) = file else { return };
+    crate::accepted();
     let again = file.to_json().expect("plain types");
     assert_eq!(RecordFile::parse(again.as_bytes()).expect("what we write we read"), file);
     for (at, task) in file.tasks.iter().take(50).enumerate() {

@@ -38,6 +38,8 @@ use tokio::{
 use tonic::{Request, Response, Status, Streaming};
 use tracing::Instrument as _;
 
+pub use wire::weighed;
+
 use self::{
     proto::{
         claim::Source,

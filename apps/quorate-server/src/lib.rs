@@ -52,7 +52,7 @@ pub mod fetch;
 mod app;
 
 // What is served.
-mod grpc;
+pub mod grpc;
 mod api;
 mod dashboard;
 

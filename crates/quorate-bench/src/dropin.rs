@@ -2,10 +2,12 @@
 
 use std::{hint::black_box, num::NonZeroUsize};
 
+use blst::MultiPoint;
 use quorate::{Backend, MinPk};
+use rand_core::Rng;
 
 use crate::{
-    data::{Signed, signed},
+    data::{self, Signed, signed},
     measure::{Engine, Run, measure},
     row::Row,
 };
@@ -24,7 +26,8 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
 
 /// A row for blst and one for the drop-in, and one more on two threads if there is work for two.
 fn function(run: &Run, name: &'static str, n: usize, calls: usize, signed: &[Signed<MinPk>]) -> Vec<Row> {
-    let (blst, ours) = (of_blst::Inputs::new(signed), of_the_drop_in::Inputs::new(signed));
+    let expected = Expected::new(signed);
+    let (blst, ours) = (of_blst::Inputs::new(signed, &expected), of_the_drop_in::Inputs::new(signed, &expected));
     let calls = run.choose(calls.div_ceil(10), calls);
     let mut engines = vec![Engine::new("blst", 1, move || (0..calls).for_each(|_| blst.call(name)))];
     let threads: &[usize] = if n >= 32 { &[1, 2] } else { &[1] };
@@ -80,20 +83,63 @@ const FUNCTIONS: &[(&str, &[usize], usize)] = &[
     ("SecretKey::derive_child_eip2333", &[1], 1),
 ];
 
+/// The index of the secret that is derived.
+const CHILD: u32 = 7;
+
+/// The secret of the signer `i` of [`signed`] comes from this.
+fn material(i: usize) -> [u8; 32] {
+    let mut material = [0; 32];
+    material[..8].copy_from_slice(&i.to_le_bytes());
+    material
+}
+
+/// Scalars for `n` points, of 32 bytes each, and of 8 if they have 64 bits.
+fn bytes_of_scalars(n: usize) -> Vec<u8> {
+    let mut bytes = vec![0; 32 * n];
+    data::rng().fill_bytes(&mut bytes);
+    bytes
+}
+
+/// What blst answers where the inputs do not say what is right, in bytes: the drop-in has to answer the same.
+struct Expected {
+    keys_by_64_bits: [u8; 48],
+    keys_by_255_bits: [u8; 48],
+    signatures_by_64_bits: [u8; 96],
+    child: [u8; 32],
+}
+
+impl Expected {
+    fn new(signed: &[Signed<MinPk>]) -> Self {
+        use blst::min_pk::{PublicKey, SecretKey, Signature};
+
+        let key = |s: &Signed<MinPk>| PublicKey::from_bytes(&s.key.to_bytes()).expect("a key");
+        let signature = |s: &Signed<MinPk>| Signature::from_bytes(&s.signature.to_bytes()).expect("a signature");
+        let keys: Vec<_> = signed.iter().map(key).collect();
+        let signatures: Vec<_> = signed.iter().map(signature).collect();
+        let scalars = bytes_of_scalars(signed.len());
+        let secret = SecretKey::key_gen(&material(0), b"bench").expect("32 bytes");
+        Self {
+            keys_by_64_bits: keys[..].mult(&scalars, 64).to_public_key().to_bytes(),
+            keys_by_255_bits: keys[..].mult(&scalars, 255).to_public_key().to_bytes(),
+            signatures_by_64_bits: signatures[..].mult(&scalars, 64).to_signature().to_bytes(),
+            child: secret.derive_child_eip2333(CHILD).to_bytes(),
+        }
+    }
+}
+
 const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
 
 macro_rules! inputs {
     ($module:ident, $crate_name:ident, $verify_each:expr) => {
         mod $module {
-            use rand_core::Rng;
             use $crate_name::{
                 BLST_ERROR, MultiPoint, blst_scalar,
                 min_pk::{AggregatePublicKey, AggregateSignature, PublicKey, SecretKey, Signature},
             };
 
             use crate::{
-                data::{self, Signed},
-                dropin::{MinPk, TAG, black_box},
+                data::Signed,
+                dropin::{self, CHILD, Expected, MinPk, TAG, black_box, material},
             };
 
             /// What the functions take.
@@ -113,45 +159,46 @@ macro_rules! inputs {
                 sum_of_keys: PublicKey,
                 scalars: Vec<blst_scalar>,
                 bytes_of_scalars: Vec<u8>,
+                keys_by_64_bits: PublicKey,
+                keys_by_255_bits: PublicKey,
+                signatures_by_64_bits: Signature,
+                child: [u8; 32],
             }
 
             impl Inputs {
-                pub(super) fn new(signed: &[Signed<MinPk>]) -> Self {
+                pub(super) fn new(signed: &[Signed<MinPk>], expected: &Expected) -> Self {
                     let encoded_keys: Vec<_> = signed.iter().map(|s| s.key.to_bytes()).collect();
                     let encoded_signatures: Vec<_> = signed.iter().map(|s| s.signature.to_bytes()).collect();
-                    let keys: Vec<_> =
-                        encoded_keys.iter().map(|bytes| PublicKey::from_bytes(bytes).expect("a key")).collect();
-                    let signatures: Vec<_> = encoded_signatures
-                        .iter()
-                        .map(|bytes| Signature::from_bytes(bytes).expect("a signature"))
-                        .collect();
+                    let key = |bytes: &[u8; 48]| PublicKey::from_bytes(bytes).expect("a key");
+                    let signature = |bytes: &[u8; 96]| Signature::from_bytes(bytes).expect("a signature");
+                    let keys: Vec<_> = encoded_keys.iter().map(key).collect();
+                    let signatures: Vec<_> = encoded_signatures.iter().map(signature).collect();
                     let messages: Vec<_> = signed.iter().map(|s| s.message.clone()).collect();
-                    let secrets = (0..signed.len()).map(|i| {
-                        let mut material = [0; 32];
-                        material[..8].copy_from_slice(&i.to_le_bytes());
-                        SecretKey::key_gen(&material, b"bench").expect("32 bytes")
-                    });
+                    let secret = |i| SecretKey::key_gen(&material(i), b"bench").expect("32 bytes");
+                    let secrets = (0..signed.len()).map(secret);
                     let same: Vec<_> = secrets.clone().map(|secret| secret.sign(&messages[0], TAG, &[])).collect();
                     let sum = |signatures: &[Signature]| {
                         let refs: Vec<_> = signatures.iter().collect();
                         AggregateSignature::aggregate(&refs, false).expect("signatures").to_signature()
                     };
                     let refs: Vec<_> = keys.iter().collect();
-                    let mut rng = data::rng();
-                    let mut bytes_of_scalars = vec![0; 32 * keys.len()];
-                    rng.fill_bytes(&mut bytes_of_scalars);
+                    let bytes_of_scalars = dropin::bytes_of_scalars(keys.len());
                     let scalars = bytes_of_scalars.chunks_exact(32).map(|chunk| {
                         let mut scalar = blst_scalar::default();
                         scalar.b.copy_from_slice(chunk);
                         scalar
                     });
                     Self {
-                        secret: secrets.clone().next().expect("a signer"),
+                        secret: secret(0),
                         sum: sum(&signatures),
                         sum_of_same: sum(&same),
                         sum_of_keys: AggregatePublicKey::aggregate(&refs, false).expect("keys").to_public_key(),
                         uncompressed: keys[0].serialize(),
                         scalars: scalars.collect(),
+                        keys_by_64_bits: key(&expected.keys_by_64_bits),
+                        keys_by_255_bits: key(&expected.keys_by_255_bits),
+                        signatures_by_64_bits: signature(&expected.signatures_by_64_bits),
+                        child: expected.child,
                         same,
                         keys,
                         messages,
@@ -221,7 +268,9 @@ macro_rules! inputs {
                         }
                         "AggregatePublicKey::aggregate_with_randomness" => {
                             let scalars = &self.bytes_of_scalars;
-                            AggregatePublicKey::aggregate_with_randomness(&self.keys, scalars, 64, true).is_ok()
+                            AggregatePublicKey::aggregate_with_randomness(&self.keys, scalars, 64, true)
+                                .map(|sum| sum.to_public_key())
+                                == Ok(self.keys_by_64_bits)
                         }
                         "AggregateSignature::aggregate" => {
                             self.is_signature(AggregateSignature::aggregate(&signatures(), false))
@@ -234,18 +283,21 @@ macro_rules! inputs {
                         }
                         "AggregateSignature::aggregate_with_randomness" => {
                             let scalars = &self.bytes_of_scalars;
-                            AggregateSignature::aggregate_with_randomness(&self.signatures, scalars, 64, true).is_ok()
+                            AggregateSignature::aggregate_with_randomness(&self.signatures, scalars, 64, true)
+                                .map(|sum| sum.to_signature())
+                                == Ok(self.signatures_by_64_bits)
                         }
                         "[PublicKey]::mult, 64 bits" => {
-                            black_box(self.keys[..].mult(&self.bytes_of_scalars, 64)).to_public_key() != *key
+                            self.keys[..].mult(&self.bytes_of_scalars, 64).to_public_key() == self.keys_by_64_bits
                         }
                         "[PublicKey]::mult, 255 bits" => {
-                            black_box(self.keys[..].mult(&self.bytes_of_scalars, 255)).to_public_key() != *key
+                            self.keys[..].mult(&self.bytes_of_scalars, 255).to_public_key() == self.keys_by_255_bits
                         }
                         "[PublicKey]::add" => self.keys[..].add().to_public_key() == self.sum_of_keys,
                         "[PublicKey]::validate" => self.keys[..].validate().is_ok(),
                         "[Signature]::mult, 64 bits" => {
-                            black_box(self.signatures[..].mult(&self.bytes_of_scalars, 64)).to_signature() != *signature
+                            let sum = self.signatures[..].mult(&self.bytes_of_scalars, 64);
+                            sum.to_signature() == self.signatures_by_64_bits
                         }
                         "[Signature]::add" => self.signatures[..].add().to_signature() == self.sum,
                         "[Signature]::validate" => self.signatures[..].validate().is_ok(),
@@ -265,7 +317,7 @@ macro_rules! inputs {
                         "SecretKey::sk_to_pk" => self.secret.sk_to_pk() == *key,
                         "SecretKey::sign" => self.secret.sign(message, TAG, &[]) == *signature,
                         "SecretKey::derive_child_eip2333" => {
-                            self.secret.derive_child_eip2333(7).to_bytes() != self.secret.to_bytes()
+                            self.secret.derive_child_eip2333(CHILD).to_bytes() == self.child
                         }
                         other => unreachable!("no function {other}"),
                     };
@@ -308,7 +360,8 @@ mod tests {
     #[test]
     fn every_function_is_called() {
         let signed = signed(MinPk::Eth2, 2, |i| i, |i| i);
-        let (blst, ours) = (of_blst::Inputs::new(&signed), of_the_drop_in::Inputs::new(&signed));
+        let expected = Expected::new(&signed);
+        let (blst, ours) = (of_blst::Inputs::new(&signed, &expected), of_the_drop_in::Inputs::new(&signed, &expected));
         for (name, ..) in FUNCTIONS {
             blst.call(name);
             ours.call(name);

@@ -78,17 +78,17 @@ struct Arguments {
     /// Fewer sizes and rounds: each benchmark within two minutes
     #[arg(long)]
     quick: bool,
-    /// Measure one backend beside the other libraries; every one that this machine has where left out
+    /// Measure one backend beside the other libraries; every one that this machine has where left out. Not for a record
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
-    /// The time that the table shows. The rows have both; those of other processes have wall time alone
-    #[arg(long, value_name = "CLOCK", default_value = "wall")]
-    clock: Clock,
+    /// The time that the table shows, `wall` where left out. Most rows have both; those without CPU time are shown by the wall
+    #[arg(long, value_name = "CLOCK")]
+    clock: Option<Clock>,
     /// The programs of other libraries, for `peers`: the list that `make peers` writes
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
-    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. One
-    /// benchmark alone is added to the folder if the same machine, compiler and commit made it
+    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. If the
+    /// folder is there, rows are added to it if the same machine, compiler and commit made it
     #[arg(long, conflicts_with = "quick")]
     record: bool,
     /// The repository whose benchmarks/ and documents are read and written
@@ -156,6 +156,13 @@ enum Name {
     Peers,
 }
 
+impl Name {
+    /// Whether it measures the backends of a run. The others take what a server, a program or a contract takes.
+    fn has_backends(self) -> bool {
+        !matches!(self, Self::Dropin | Self::Service | Self::Gas | Self::Network | Self::Day | Self::Simulated)
+    }
+}
+
 #[cfg(not(feature = "network"))]
 use without_networks as network;
 
@@ -188,15 +195,27 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let measures = arguments.name.is_some() || arguments.json.is_some() || arguments.quick || arguments.record;
+    let measures = arguments.name.is_some()
+        || arguments.json.is_some()
+        || arguments.quick
+        || arguments.record
+        || arguments.clock.is_some();
     ensure!(
         arguments.peers.is_none() || arguments.name == Some(Name::Peers),
         "only `peers` reads the list of --peers: leave it out, or measure `peers`"
     );
     ensure!(
         arguments.command.is_none() || !measures,
-        "a name of a benchmark, --json, --quick and --record before `compare` or `report` have no meaning, because these \
-         measure nothing: leave them out, or write them behind",
+        "a name of a benchmark, --json, --quick, --record and --clock before `compare` or `report` have no meaning, because \
+         these measure nothing: leave them out, or write them behind",
+    );
+    ensure!(
+        !arguments.record || arguments.backend.is_none(),
+        "a record has every backend of its machine: leave out --backend and the variable QUORATE_BACKEND, or leave out --record"
+    );
+    ensure!(
+        arguments.backend.is_none() || arguments.name.is_none_or(Name::has_backends),
+        "this benchmark measures no backend of your choice: leave out --backend and the variable QUORATE_BACKEND"
     );
     let name = match (&arguments.command, arguments.name) {
         (Some(Command::Compare(options)), _) => return compare(&arguments.dir, options),
@@ -249,9 +268,16 @@ fn run(arguments: &Arguments) -> Result<()> {
     );
     let machine = Machine::here()?;
     println!("{machine}\n");
+    let folder = machine.folder(&arguments.dir);
     if arguments.record {
-        describe(&machine, &machine.folder(&arguments.dir), name)?;
+        can_record(&machine, &folder)?;
     }
+    if let Some(path) = &arguments.json {
+        // What cannot be written is said before hours of measuring, and what is there stays until there are rows.
+        let file = fs::OpenOptions::new().append(true).create(true).open(path);
+        file.with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let clock = arguments.clock.unwrap_or(Clock::Wall);
     let mut rows = Vec::new();
     for (each, file, bench) in all {
         if each != name
@@ -260,13 +286,13 @@ fn run(arguments: &Arguments) -> Result<()> {
             continue;
         }
         let made = bench(&measured)?;
-        let shown: Vec<_> = made.iter().map(|row| row.by(arguments.clock)).collect();
+        let shown: Vec<_> = made.iter().map(|row| row.by(clock)).collect();
         println!("{}", row::table(&shown));
         if each == Name::Peers {
-            println!("{}", peers::table(&made, arguments.clock, peers::Colour::here()));
+            println!("{}", peers::table(&made, clock, peers::Colour::here()));
         }
         if arguments.record {
-            let folder = machine.folder(&arguments.dir);
+            describe(&machine, &folder)?;
             write_json(&folder.join(format!("{file}.json")), &made)?;
             if each == Name::Peers {
                 write_json(&folder.join(record::LEFT_OUT), &peers::left_out(arguments.peers.as_deref())?)?;
@@ -292,20 +318,27 @@ fn compare(root: &Path, options: &compare::Options) -> Result<()> {
     Ok(())
 }
 
-/// Writes the description of the machine into the folder of a record. If one is there, a part of the benchmarks may only be
-/// added if everything that it says still holds but the time, and then it stays. All benchmarks together replace it.
-fn describe(machine: &Machine, folder: &Path, name: Name) -> Result<()> {
-    let path = folder.join("machine.json");
-    if name != Name::All && path.exists() {
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let stored: Machine = serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
+/// Whether rows of this machine can come into the folder of a record: none is there, or everything that it says still holds
+/// but the time. That goes for all benchmarks together, too: they do not replace every row that can be there.
+fn can_record(machine: &Machine, folder: &Path) -> Result<()> {
+    let path = folder.join(record::DESCRIPTION);
+    if path.exists() {
+        let stored: Machine = record::read(&path)?;
         ensure!(
             machine.is_as(&stored),
-            "{} is of {stored}, with {}, and this is {machine}, with {}; record `all`, or move that folder away",
+            "{} is of {stored}, with {}, and this is {machine}, with {}; move that folder away",
             folder.display(),
             stored.flags,
             machine.flags,
         );
+    }
+    Ok(())
+}
+
+/// Writes the description of the machine into the folder of a record, before its first rows. One that is there stays.
+fn describe(machine: &Machine, folder: &Path) -> Result<()> {
+    let path = folder.join(record::DESCRIPTION);
+    if path.exists() {
         return Ok(());
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -364,22 +397,49 @@ mod tests {
         assert!(error.to_string().contains("--features quorate-bench/network"), "{error}");
     }
 
-    /// Rows of one benchmark do not come under the description of another commit, and do not change the description.
+    /// Rows do not come under the description of another commit, those of all benchmarks neither, and do not change the
+    /// description.
     #[test]
-    fn a_part_is_added_only_to_a_record_of_the_same_machine() {
+    fn rows_are_added_only_to_a_record_of_the_same_machine() {
         let folder = tempfile::tempdir().unwrap();
-        let stored = || fs::read_to_string(folder.path().join("machine.json")).unwrap();
+        let stored = || fs::read_to_string(folder.path().join(record::DESCRIPTION)).unwrap();
         let machine = Machine::here().unwrap();
-        describe(&machine, folder.path(), Name::Field).unwrap();
+        can_record(&machine, folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written before there are rows");
+        describe(&machine, folder.path()).unwrap();
         let first = stored();
         let later = Machine { date: "2999-01-01 00:00".into(), ..machine.clone() };
-        describe(&later, folder.path(), Name::Single).unwrap();
+        can_record(&later, folder.path()).unwrap();
+        describe(&later, folder.path()).unwrap();
         assert_eq!(stored(), first);
         let other = Machine { commit: "another".into(), ..machine };
-        let error = describe(&other, folder.path(), Name::Single).unwrap_err().to_string();
-        assert!(error.contains("record `all`, or move that folder away"), "{error}");
-        assert_eq!(stored(), first);
-        describe(&other, folder.path(), Name::All).unwrap();
-        assert_ne!(stored(), first);
+        let error = can_record(&other, folder.path()).unwrap_err().to_string();
+        assert!(error.contains("move that folder away"), "{error}");
+    }
+
+    /// A record is of all backends, and a benchmark without them does not ignore the one that was asked for.
+    #[test]
+    fn a_backend_is_refused_where_it_would_not_count() {
+        for (line, said) in [
+            ("single --record --backend portable", "leave out --record"),
+            ("all --record --backend portable", "leave out --record"),
+            ("gas --backend portable", "no backend of your choice"),
+            ("service --quick --backend portable", "no backend of your choice"),
+            ("--clock cpu report", "leave them out"),
+        ] {
+            let words = ["quorate-bench"].into_iter().chain(line.split(' '));
+            let error = run(&Arguments::try_parse_from(words).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(said), "{line}: {error}");
+        }
+    }
+
+    /// A file that cannot be written is an error before anything is measured.
+    #[test]
+    fn a_file_of_rows_is_opened_before_the_first_measurement() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none").join("rows.json");
+        let words = ["quorate-bench", "all", "--json", path.to_str().unwrap()];
+        let error = run(&Arguments::try_parse_from(words).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("cannot write"), "{error}");
     }
 }

@@ -16,6 +16,9 @@ use crate::{
 /// The file of the libraries that `peers` left out, beside its rows.
 pub(crate) const LEFT_OUT: &str = "peers-left-out.json";
 
+/// The file that says what measured the rows of a record.
+pub(crate) const DESCRIPTION: &str = "machine.json";
+
 /// A folder of rows, and the machine that they were measured on.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
@@ -33,7 +36,7 @@ impl Record {
         let mut records = Vec::new();
         for entry in entries {
             let folder = entry.with_context(|| format!("cannot read {}", folder.display()))?.path();
-            let machine = folder.join("machine.json");
+            let machine = folder.join(DESCRIPTION);
             if machine.is_file() {
                 records.push(Self { folder, machine: read(&machine)? });
             }
@@ -83,7 +86,8 @@ impl Record {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+/// Reads a file of a record.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not a record of benchmarks", path.display()))
 }

@@ -253,8 +253,9 @@ pub(crate) struct Machine {
     pub(crate) cpu_model: Option<u32>,
     /// The CPU features by which engines choose their code.
     pub(crate) features: Vec<String>,
+    /// The one that stood ready when the program ran.
     pub(crate) compiler: String,
-    /// The profile and RUSTFLAGS.
+    /// The profile, and RUSTFLAGS of the environment in which the program ran.
     pub(crate) flags: String,
     pub(crate) commit: String,
     /// The editions of the methods by which the rows were measured.
@@ -324,7 +325,8 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The commit of the sources that were built, marked if the working tree differs from it in more than records.
+/// The commit of the sources as they stand when the program runs, marked if the working tree differs from it in more than
+/// records. Whoever changes them after the build gets rows of the old ones under the new commit.
 fn commit() -> Result<String> {
     // The program may run in the folder of another repository.
     let sources = env!("CARGO_MANIFEST_DIR");

@@ -58,9 +58,11 @@ for (const [index, claim] of oneFalse.entries()) {
   assert.equal(text === "valid", verdicts[index], `${claim.id}: ${text}`);
 }
 
-// Without a seed there is no verdict; what is no claim is refused.
+// Without a seed there is no verdict, and the claims are forgotten, so that none stands before those that come next. What is no claim is
+// refused.
 write(new Uint8Array(31));
 assert.equal(quorate.verify(), 0);
+assert.deepEqual(verify([]), []);
 for (const bytes of [[], [1], [4, 0, 0, 0, 1], [255, 255, 255, 255], [0, 0, 0, 0, 0, 0, 0, 0]]) {
   write(Uint8Array.from(bytes));
   assert.equal(quorate.push(), 0);

@@ -11,11 +11,12 @@ use std::{
 use axum::body::Body;
 use bytes::{Buf as _, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame};
+use prost::Message as _;
 use tokio::sync::oneshot;
 use tonic::Status;
 
 use super::{
-    proto,
+    proto::{self, stream_request::Of},
     status::{busy, too_many},
 };
 use crate::{
@@ -165,6 +166,24 @@ fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<us
     Ok(bytes)
 }
 
+/// What a look at the fields of a message says that it takes, and what its claims and their lists take once they are decoded, in bytes.
+/// `None` if the look refuses it, or no decoder takes it. What is weighed too lightly is memory that no limit counts, so the fuzzer
+/// compares the two.
+pub fn weighed(message: &[u8], most_keys: usize, most_claims: usize) -> Option<(usize, usize)> {
+    let weighed = weight(message, most_keys, most_claims).ok()?;
+    let of_claim = |claim: &proto::Claim| {
+        let lists = size_of_val(&claim.public_keys[..]) + size_of_val(&claim.messages[..]);
+        size_of::<proto::Claim>() + lists + size_of_val(&claim.indices[..])
+    };
+    let request = proto::VerifyRequest::decode(message).ok();
+    let request = request.map(|request| request.claims.iter().map(of_claim).sum::<usize>());
+    let stream = proto::StreamRequest::decode(message).ok().map(|request| match request.of {
+        Some(Of::Claim(claim)) => of_claim(&claim),
+        _ => 0,
+    });
+    Some((weighed, request.max(stream)?))
+}
+
 /// Numbers of fields, as the schema has them: of a request's or a stream's claims, and of a claim's lists.
 const CLAIM: u64 = 2;
 const PUBLIC_KEYS: u64 = 3;
@@ -207,8 +226,6 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use prost::Message as _;
-
     use super::*;
 
     fn request(claims: usize, keys: usize) -> Vec<u8> {
@@ -226,6 +243,23 @@ mod tests {
         }
         assert!(weight(&request(2, 1001), 1000, 27).unwrap_err().contains("claims[0]: public_keys: found 1001 keys"));
         assert!(weight(&request(28, 1), 1000, 27).unwrap_err().contains("more than 27 claims"));
+    }
+
+    /// In a stream, a claim that comes in two parts has the lists of both.
+    #[test]
+    fn what_is_weighed_is_at_least_what_is_decoded() {
+        let claim = |keys| proto::Claim {
+            public_keys: vec![Bytes::new(); keys],
+            indices: vec![7; 9],
+            ..proto::Claim::default()
+        };
+        let part = |keys| proto::StreamRequest { of: Some(Of::Claim(claim(keys))) }.encode_to_vec();
+        for message in [request(0, 0), request(3, 5), part(5), [part(5), part(7)].concat()] {
+            let (weighed, decoded) = weighed(&message, 100, 100).unwrap();
+            assert!(weighed >= decoded, "{message:?}: {weighed}, but {decoded}");
+            assert_eq!(decoded > 0, !message.is_empty() && message != request(0, 0));
+        }
+        assert_eq!(weighed(&request(2, 1), 1, 1), None);
     }
 
     /// An index takes a byte on the wire and four in memory, packed or not.

@@ -43,10 +43,11 @@ const HOW: &str = "T = rounds * RTT * (1 + restarts) + bytes / bandwidth
             (nonces, commitments), and the result to each, with a bitmap of the
             signers if the verifier needs one. Headers and the message are left
             out, because they are the same for all
-  time      that it computes, by a clock on the wall, from the newest recorded
-            rows of `quorate-bench schemes` (round/A and multi/*, 32 delegates,
-            one thread). Work on shares is scaled by their number, FROST's by
-            the quorum. The search for false shares was measured with 0, 1, 2,
+  time      that it computes, by a clock on the wall, from the recorded rows of
+            `quorate-bench schemes` (round/A and multi/*, 32 delegates, one
+            thread): the newest of a machine with the lanes `ifma`, or of any
+            if there is none. Work on shares is scaled by their number, FROST's
+            by the quorum. The search for false shares was measured with 0, 1, 2,
             3, 5 and 10 of 32; between these, and beyond, a straight line is
             taken
 

@@ -37,8 +37,8 @@ pub extern "C" fn push() -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn verify() -> usize {
     BYTES.with_borrow_mut(|bytes| {
-        let Ok(seed) = <[u8; 32]>::try_from(&bytes[..]) else { return 0 };
         let claims = CLAIMS.take();
+        let Ok(seed) = <[u8; 32]>::try_from(&bytes[..]) else { return 0 };
         let outcome = Verifier::new(Options::default()).verify(&claims, &mut ChaCha20Rng::from_seed(seed));
         *bytes = outcome.verdicts.iter().map(|verdict| u8::from(verdict.is_valid())).collect();
         bytes.len()
