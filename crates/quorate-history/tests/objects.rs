@@ -95,11 +95,11 @@ fn a_block_of_another_fork_or_preset() {
     assert!(error.contains("Gloas, which this version cannot read"), "{error}");
 }
 
-/// A chain with these forks.
+/// A chain with these forks, whose first fork and Capella have the version of the random states.
 fn chain_of(forks: &str) -> Chain {
     let text = format!(
-        r#"{{"preset": "minimal", "genesis_validators_root": "{}", "genesis_fork_version": "0x00000001",
-        "capella_fork_version": "0x03000001", "forks": [{forks}]}}"#,
+        r#"{{"preset": "minimal", "genesis_validators_root": "{}", "genesis_fork_version": "0x09090909",
+        "capella_fork_version": "0x09090909", "forks": [{forks}]}}"#,
         "07".repeat(32)
     );
     Chain::from_json(&text, "random").unwrap()
