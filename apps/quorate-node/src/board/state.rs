@@ -286,6 +286,11 @@ impl Metrics {
         more("question unanswered", |counts| counts.unanswered);
     }
 
+    /// Counts the conflicts that were found since the last report.
+    pub(super) fn conflicts_found(&self, found: u64) {
+        self.conflicts_found.inc_by(found.saturating_sub(self.conflicts_found.get()));
+    }
+
     /// Counts what peers sent and got since the last report. A peer that has connected anew begins at zero.
     pub(super) fn traffic(&self, before: &[PeerRow], after: &[PeerRow]) {
         let before: BTreeMap<_, _> = before.iter().map(|row| (row.peer_id.as_str(), row)).collect();

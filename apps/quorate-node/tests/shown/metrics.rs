@@ -108,6 +108,18 @@ fn what_a_transaction_cost_is_counted_when_it_is_final() {
     }
 }
 
+/// A counter that begins at zero, so that an alert sees the first conflict. The list of those that the node knows may become shorter.
+#[test]
+fn conflicts_that_are_found_add_up() {
+    let board = empty();
+    for found in [0, 2, 2, 3] {
+        board.conflicts([], found);
+        let samples = samples(&board, 1);
+        expect(&samples, "quorate_node_conflicts_found_total", found as f64);
+        expect(&samples, "quorate_node_conflicts", 0.0);
+    }
+}
+
 /// The rows of peers count from the beginning of each connection; the counter never goes back.
 #[test]
 fn bytes_of_peers_add_up_over_connections() {
