@@ -232,6 +232,15 @@ impl Metrics {
         zero(&this.failures, "component", &Component::ALL.map(Component::name));
         zero(&this.bytes, "direction", &["in", "out"]);
         zero(&this.messages, "direction", &["in", "out"]);
+        for purpose in Purpose::NAMES {
+            for state in SubmissionState::NAMES {
+                drop(this.submissions.get_or_create(&[("purpose", purpose), ("state", state)]));
+            }
+            let of_purpose = [("purpose", purpose)];
+            drop(this.gas_used.get_or_create(&of_purpose));
+            drop(this.gas_estimated.get_or_create(&of_purpose));
+            drop(this.fees.get_or_create(&of_purpose));
+        }
         this.transport(&Counts::default(), &Counts::default());
         this
     }

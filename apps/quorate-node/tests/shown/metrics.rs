@@ -88,13 +88,29 @@ fn tasks_are_timed_and_counted_once() {
     }
 }
 
+/// An alert sees the first transaction that is refused, also when the node has just started again.
+#[test]
+fn transactions_of_every_purpose_and_state_begin_at_zero() {
+    let samples = samples(&empty(), 1);
+    let states = ["sent", "replaced", "mined", "final", "refused", "given up", "undone"];
+    for purpose in ["settle", "report", "other"] {
+        for state in states {
+            let labels = format!("{{purpose=\"{purpose}\",state=\"{state}\"}}");
+            expect(&samples, &format!("quorate_node_submissions_total{labels}"), 0.0);
+        }
+        for name in ["gas_used", "gas_estimated", "fees_wei"] {
+            expect(&samples, &format!("quorate_node_{name}_total{{purpose=\"{purpose}\"}}"), 0.0);
+        }
+    }
+}
+
 #[test]
 fn what_a_transaction_cost_is_counted_when_it_is_final() {
     let board = ready();
     board.submission(sent(id(1)), 1);
     board.submission(mined(id(1)), 2);
     let gas = "quorate_node_gas_used_total{purpose=\"settle\"}";
-    assert!(!samples(&board, 3).contains_key(gas));
+    assert_eq!(samples(&board, 3)[gas], 0.0);
     let last = SubmissionReport { state: SubmissionState::Final, ..mined(id(1)) };
     board.submission(last.clone(), 3);
     board.submission(SubmissionReport { transaction: None, ..last.clone() }, 4);
