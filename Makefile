@@ -329,8 +329,9 @@ contracts-lock: ## After a change of slither or halmos: what they need, with eve
 	done
 
 # Two runs of make at once would make the same environment under each other's hands.
-environments: $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.venv/bin/slither \
-	$(BROWSER)/node_modules/.package-lock.json $(PAGE)/node_modules/.package-lock.json ## What pip, npm and go fetch for the tests, before rows of targets run side by side
+ENVIRONMENTS := $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.venv/bin/slither \
+	$(BROWSER)/node_modules/.package-lock.json $(PAGE)/node_modules/.package-lock.json
+environments: $(ENVIRONMENTS) ## What pip, npm and go fetch for the tests, before rows of targets run side by side
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
