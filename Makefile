@@ -17,11 +17,11 @@ build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
 
 check: deny lint ## Format, lints, documentation, imports, the order of a release, links, names of lemmas, threats and their tests, systemd units, licences
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
-	python3 scripts/check_imports.py
-	python3 scripts/check_release.py
-	python3 scripts/check_links.py
-	python3 scripts/check_lemmas.py names
-	python3 scripts/check_security.py
+	$(PYTHON) scripts/check_imports.py
+	$(PYTHON) scripts/check_release.py
+	$(PYTHON) scripts/check_links.py
+	$(PYTHON) scripts/check_lemmas.py names
+	$(PYTHON) scripts/check_security.py
 	scripts/check_units.sh
 
 lint: ## Format, types and lints of everything, tests included
@@ -58,7 +58,7 @@ endif
 
 # With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
 lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute)
-	python3 scripts/check_lemmas.py
+	$(PYTHON) scripts/check_lemmas.py
 
 test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
@@ -98,9 +98,9 @@ contracts/node_modules/.package-lock.json: contracts/package-lock.json contracts
 contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts and their package; gas must be what contracts/snapshots says
 	cd contracts && $(FORGE) fmt --check src testing test script examples
 	cd contracts && $(FORGE) build --quiet
-	python3 scripts/contract_artifacts.py --check
-	python3 scripts/cost_table.py --check
-	python3 scripts/check_audit.py
+	$(PYTHON) scripts/contract_artifacts.py --check
+	$(PYTHON) scripts/cost_table.py --check
+	$(PYTHON) scripts/check_audit.py
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
 	contracts/test/package.sh
 
@@ -129,7 +129,7 @@ dashboard: $(BROWSER)/node_modules/.package-lock.json ## The dashboards of the s
 watch: ## Alerts, recording rules, dashboards and docs/operate.md against the metrics of the programs that run
 	$(call build,-p quorate-cli -p quorate-server -p quorate-signer -p quorate-chain-program)
 	$(call build,-p quorate-node --example board)
-	PROGRAMS=$(BUILT)/debug python3 scripts/check_watch.py
+	PROGRAMS=$(BUILT)/debug $(PYTHON) scripts/check_watch.py
 
 KUBERNETES := $(BUILT)/kubernetes
 KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5@v5.7.1
@@ -288,11 +288,11 @@ book-lock: ## After a change of what the book is made with: requirements.txt, wi
 
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
 	cd contracts && $(FORGE) fmt src test script examples && $(FORGE) build --quiet && $(FORGE) test
-	python3 scripts/contract_artifacts.py
-	python3 scripts/cost_table.py
+	$(PYTHON) scripts/contract_artifacts.py
+	$(PYTHON) scripts/cost_table.py
 
 contracts/.venv/bin/slither: contracts/slither-requirements.txt
-	python3 -m venv contracts/.venv
+	$(PYTHON) -m venv contracts/.venv
 	contracts/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/slither-requirements.txt
 	@touch $@
 
@@ -302,7 +302,7 @@ slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither #
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
 
 contracts/.venv-halmos/bin/halmos: contracts/halmos-requirements.txt
-	python3 -m venv contracts/.venv-halmos
+	$(PYTHON) -m venv contracts/.venv-halmos
 	contracts/.venv-halmos/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/halmos-requirements.txt
 	@touch $@
 
@@ -329,8 +329,9 @@ contracts-lock: ## After a change of slither or halmos: what they need, with eve
 	done
 
 # Two runs of make at once would make the same environment under each other's hands.
-environments: $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.venv/bin/slither \
-	$(BROWSER)/node_modules/.package-lock.json $(PAGE)/node_modules/.package-lock.json ## What pip, npm and go fetch for the tests, before rows of targets run side by side
+ENVIRONMENTS := $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.venv/bin/slither \
+	$(BROWSER)/node_modules/.package-lock.json $(PAGE)/node_modules/.package-lock.json
+environments: $(ENVIRONMENTS) ## What pip, npm and go fetch for the tests, before rows of targets run side by side
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
@@ -384,7 +385,7 @@ report-page: page-script ## The page out/index.html alone, and its picture docs/
 # It finds the kernels by their names.
 kernels: ## Instructions of each kernel of the lanes (needs objdump)
 	CARGO_PROFILE_DIST_STRIP=false $(CARGO) build --profile dist --locked -p quorate-bench
-	python3 scripts/kernel_counts.py $(BUILT)/dist/quorate-bench
+	$(PYTHON) scripts/kernel_counts.py $(BUILT)/dist/quorate-bench
 
 # On a bare target blst leaves std out; on any other it must be told to.
 NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x86_64-unknown-none)
@@ -444,7 +445,7 @@ LLVM_MCA ?= llvm-mca
 neon-cycles: ## Cycles of the kernels of fma-neon by LLVM's models of CPUs, and whether they are more than they were
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc $(CARGO) rustc --locked --release --target $(AARCH64) \
 		-p quorate-curve -- --emit asm=$(BUILT)/neon.s -C codegen-units=1
-	python3 scripts/neon_cycles.py $(BUILT)/neon.s $(LLVM_MCA)
+	$(PYTHON) scripts/neon_cycles.py $(BUILT)/neon.s $(LLVM_MCA)
 
 # Needs a compiler of C for the target (Debian: clang, lld) and `rustup target add wasm32-unknown-unknown`.
 WASM := wasm32-unknown-unknown

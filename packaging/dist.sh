@@ -24,15 +24,19 @@ fi
 for part in $parts; do for target in $TARGETS; do needs "$part" "$target"; done; done
 
 tools=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tools
-# tool NAME VERSION [FLAG…]
-tool() { [[ -x $tools/bin/$1 ]] || "${CARGO:-cargo}" install --quiet --locked --root "$tools" "$1" --version "${@:2}"; }
+# tool NAME VERSION [FLAG…]: where this version of it is, and no other one that was installed before.
+tool() {
+    local root=$tools/$1-$2
+    [[ -x $root/bin/$1 ]] || "${CARGO:-cargo}" install --quiet --locked --root "$root" "$1" --version "${@:2}" >&2 || return
+    echo "$root/bin/$1"
+}
 if wanted bill; then
-    tool cargo-about 0.9.3 --features cli
-    tool cargo-cyclonedx 0.5.9
+    about=$(tool cargo-about 0.9.3 --features cli)
+    cyclonedx=$(tool cargo-cyclonedx 0.5.9)
     export LICENCES=$out/quorate-$version-licences.html
-    "$tools/bin/cargo-about" generate --config packaging/licences.toml --locked --workspace --fail packaging/licences.hbs --output-file "$LICENCES"
+    "$about" generate --config packaging/licences.toml --locked --workspace --fail packaging/licences.hbs --output-file "$LICENCES"
     for program in quorate-cli quorate-server quorate-node quorate-signer quorate-chain; do
-        "$tools/bin/cargo-cyclonedx" cyclonedx --quiet --format json --manifest-path "apps/$program/Cargo.toml" --override-filename bill
+        "$cyclonedx" cyclonedx --quiet --format json --manifest-path "apps/$program/Cargo.toml" --override-filename bill
         # Without the name of this machine's folder.
         sed "s|file://$PWD/|file:///quorate/|g" "apps/$program/bill.json" > "$out/$program-$version.cdx.json"
         # Every member of the workspace has got one.

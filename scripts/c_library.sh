@@ -66,9 +66,14 @@ if(NOT TARGET quorate::quorate)
 endif()
 set(quorate_VERSION $version)
 END
+# RELEASING.md says which version may break the interface: before 1.0 a minor one, and then a major one.
+series=${version%%.*} asked='${PACKAGE_FIND_VERSION_MAJOR}'
+if [[ $series = 0 ]]; then
+  series=$(cut -d . -f 1-2 <<< "$version") asked+='.${PACKAGE_FIND_VERSION_MINOR}'
+fi
 cat > "$folder/lib/cmake/quorate/quorate-config-version.cmake" << END
 set(PACKAGE_VERSION $version)
-if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION)
+if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND "$asked" STREQUAL "$series")
   set(PACKAGE_VERSION_COMPATIBLE TRUE)
 endif()
 END

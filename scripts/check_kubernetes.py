@@ -18,9 +18,22 @@ OVERLAYS = sorted((ROOT / "deploy/kubernetes/overlays").iterdir())
 # The oldest version that has every field, and the newest whose schemas there are.
 VERSIONS = ["1.29", "1.37"]
 
+# Who may connect: clients and what reads metrics. Peers, on their port alone, come from anywhere.
+SOURCES = [
+    {"podSelector": {"matchLabels": {"quorate/client": "true"}}},
+    {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}},
+]
+FOR_EVERYBODY = [{"protocol": "TCP", "port": 9600}]
+# Which container sees which secret. The node does not see the operator's key.
+SECRETS = {("signer", "quorate-signer"), ("node", "quorate-node-payer")}
+
 
 def pod_of(resource):
     return resource.get("spec", {}).get("template", {}).get("spec")
+
+
+def containers(pod):
+    return pod.get("initContainers", []) + pod["containers"]
 
 
 def confined(pod):
@@ -32,7 +45,7 @@ def confined(pod):
         yield "it may run as root"
     if pod.get("hostNetwork") or pod.get("hostPID") or pod.get("shareProcessNamespace"):
         yield "it shares the machine's network or processes"
-    for container in pod["containers"]:
+    for container in containers(pod):
         name, own = container["name"], container.get("securityContext", {})
         if own.get("readOnlyRootFilesystem") is not True:
             yield f"{name} writes to its image"
@@ -40,7 +53,8 @@ def confined(pod):
             yield f"{name} may get more rights"
         if "memory" not in container.get("resources", {}).get("limits", {}):
             yield f"{name} has no limit of memory"
-        if "readinessProbe" not in container:
+        # One that runs before the others has none.
+        if container in pod["containers"] and "readinessProbe" not in container:
             yield f"{name} has no probe"
         if ":" not in container["image"].rpartition("/")[2]:
             yield f"{name} has an image without a version"
@@ -59,23 +73,69 @@ def unselected(resources):
         }.get(kind, lambda: labels[0])()
         if not chosen or not any(chosen.items() <= each.items() for each in labels):
             yield f"{kind} {name} selects {chosen or 'everything'}"
-        for rule in spec.get("ingress", []) if kind == "NetworkPolicy" else []:
-            for source in rule.get("from", []):
-                if source.get("podSelector", {}).get("matchLabels", {"quorate/client": "true"}) != {"quorate/client": "true"}:
-                    yield f"{kind} {name} lets in {source}"
+        if kind == "NetworkPolicy":
+            yield from (f"{kind} {name} lets in {source}" for source in strangers(spec))
+
+
+def strangers(policy):
+    """Who may connect by a network policy, and should not."""
+    if "Ingress" not in policy.get("policyTypes", ["Ingress"]):
+        yield "everybody: it has no rules of type Ingress"
+    for rule in policy.get("ingress", []):
+        sources = rule.get("from")
+        # No source, and an empty list of them, are everybody; no port is all of them.
+        if not sources and rule.get("ports") != FOR_EVERYBODY:
+            yield f"everybody: {rule}"
+        yield from (source for source in sources or [] if source not in SOURCES)
 
 
 def secrets(pod):
-    """Where keys are mounted: by container."""
-    of_keys = {volume["name"]: volume["secret"]["secretName"] for volume in pod.get("volumes", []) if "secret" in volume}
-    for container in pod["containers"]:
-        for mount in container.get("volumeMounts", []):
-            if mount["name"] in of_keys:
-                yield container["name"], of_keys[mount["name"]]
+    """Which container sees which secret: in its variables, or in a volume that it mounts."""
+    volumes = {volume["name"]: volume for volume in pod.get("volumes", [])}
+    for container in containers(pod):
+        mounted = [volumes.get(mount["name"]) for mount in container.get("volumeMounts", [])]
+        yield from ((container["name"], secret) for secret in named([container, mounted]))
+
+
+def named(part):
+    """The secrets that a part of a pod names, whatever kind of variable or volume has them."""
+    if isinstance(part, list):
+        for each in part:
+            yield from named(each)
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            if "secret" not in key.lower():
+                yield from named(value)
+            elif isinstance(value, dict):
+                yield value.get("secretName", value.get("name"))
+            else:
+                yield value
+
+
+def overlooked():
+    """What is wrong on purpose here, and is not found."""
+    key = {"name": "quorate-signer"}
+    selectors = [{}, {"matchExpressions": [{"key": "quorate/client", "operator": "Exists"}]}]
+    sources = [{kind: selector} for kind in ("podSelector", "namespaceSelector") for selector in selectors]
+    sources += [{"ipBlock": {"cidr": "0.0.0.0/0"}}, SOURCES[0] | {"namespaceSelector": {}}]
+    rules = [{"from": [SOURCES[0], source]} for source in sources]
+    rules += [{}, {"from": []}, {"ports": [{"protocol": "TCP", "port": 9601}]}, {"ports": [*FOR_EVERYBODY, {"port": 9601}]}]
+    policies = [{"ingress": [rule]} for rule in rules] + [{"policyTypes": ["Egress"]}]
+    yield from (f"a policy that lets in everybody: {policy}" for policy in policies if not list(strangers(policy)))
+
+    volumes = [{"secret": {"secretName": "quorate-signer"}}, {"projected": {"sources": [{"secret": key}]}}]
+    ways = [({"volumeMounts": [{"name": "keys"}]}, {"name": "keys"} | volume) for volume in volumes]
+    ways.append(({"envFrom": [{"secretRef": key}]}, {"name": "none"}))
+    ways.append(({"env": [{"name": "KEY", "valueFrom": {"secretKeyRef": key}}]}, {"name": "none"}))
+    for container, volume in ways:
+        for kind in ("containers", "initContainers"):
+            pod = {"containers": [], "volumes": [volume]} | {kind: [{"name": "node"} | container]}
+            if list(secrets(pod)) != [("node", "quorate-signer")]:
+                yield f"a node that sees the operator's key: {pod}"
 
 
 def main():
-    wrong, count = [], 0
+    wrong, count = [f"this script overlooks {what}" for what in overlooked()], 0
     for overlay in OVERLAYS:
         built = subprocess.run([os.environ["KUSTOMIZE"], "build", overlay], capture_output=True, text=True)
         if built.returncode or built.stderr:
@@ -94,9 +154,7 @@ def main():
                     wrong.append(f"{what}: in version {version}: {error.message} at {'.'.join(map(str, error.path))}")
             if (pod := pod_of(resource)) is not None:
                 wrong += [f"{what}: {why}" for why in confined(pod)]
-                # The node does not see the operator's key.
-                allowed = {("signer", "quorate-signer"), ("node", "quorate-node-payer")}
-                wrong += [f"{what}: {name} sees {secret}" for name, secret in secrets(pod) if (name, secret) not in allowed]
+                wrong += [f"{what}: {name} sees {secret}" for name, secret in secrets(pod) if (name, secret) not in SECRETS]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"kubernetes: {count} resources of {len(OVERLAYS)} overlays, {len(wrong)} wrong")
     sys.exit(bool(wrong) or not count)

@@ -99,15 +99,32 @@ ELSEWHERE = {
     "bindings/java/pom.xml": "<url>{repository}</url>",
     "crates/quorate-python/pyproject.toml": 'Repository = "{repository}"',
 }
+# A lockfile of npm has the version of its own package twice.
+NPM_LOCK = ['"version": "{version}",\n  "lockfileVersion"', '      "version": "{version}",\n      "license"']
+CARGO_LOCK = 'name = "%s"\nversion = "{version}"'
 # What else has the workspace's version.
 VERSIONED = {
-    "bindings/node/package.json": '"version": "{version}"',
-    "bindings/java/pom.xml": "<version>{version}</version>",
-    "contracts/package.json": '"version": "{version}"',
-    "deploy/kubernetes/overlays/node/kustomization.yaml": "newName: quorate-node, newTag: {version} ",
-    "deploy/kubernetes/overlays/server/kustomization.yaml": "newName: quorate-server, newTag: {version} ",
-    "docs/install.md": "quorate_{version}_amd64.deb",
-    "docs/node.md": "quorate-node:{version}",
+    "bindings/node/package.json": ['"version": "{version}"'],
+    "bindings/node/package-lock.json": NPM_LOCK,
+    "bindings/java/pom.xml": ["<version>{version}</version>"],
+    "bindings/java/README.md": ["quorate-{version}.jar"],
+    "contracts/package.json": ['"version": "{version}"'],
+    "contracts/package-lock.json": NPM_LOCK,
+    "contracts/README.md": ["quorate-contracts-{version}.tgz"],
+    "crates/quorate-curve/no_std/Cargo.lock": [CARGO_LOCK % "quorate-curve"],
+    "crates/quorate/wasm/Cargo.lock": [CARGO_LOCK % name for name in ["quorate", "quorate-bn254", "quorate-curve"]],
+    "deploy/kubernetes/overlays/node/kustomization.yaml": [
+        f"newName: {name}, newTag: {{version}} " for name in ["quorate-node", "quorate-signer"]
+    ],
+    "deploy/kubernetes/overlays/server/kustomization.yaml": ["newName: quorate-server, newTag: {version} "],
+    "docs/install.md": [
+        "quorate_{version}_amd64.deb",
+        "quorate-server_{version}_amd64.deb",
+        "quorate-server-{version}-amd64.oci.tar",
+        "quorate-server:{version}",
+        "git checkout v{version} ",
+    ],
+    "docs/node.md": ["quorate-signer:{version}", "quorate-node:{version}"],
 }
 # What compiles the programs of a release, with how each names its profile.
 BUILT = {"packaging/programs.sh": "--profile dist", "packaging/quorate.rb.in": '"--profile", "dist"'}
@@ -137,7 +154,8 @@ def places(packages: list[dict]) -> list[str]:
         programs = [target for target in package["targets"] if "bin" in target["kind"]]
         if programs and (package["metadata"] or {}).get("binstall") != BINSTALL:
             wrong.append(f"{package['name']}: [package.metadata.binstall] is not {BINSTALL}")
-    for name, line in [*ELSEWHERE.items(), *VERSIONED.items(), *BUILT.items()]:
+    versioned = [(name, line) for name, lines in VERSIONED.items() for line in lines]
+    for name, line in [*ELSEWHERE.items(), *versioned, *BUILT.items()]:
         line = line.format(**names)
         if line not in (ROOT / name).read_text():
             wrong.append(f"{name} has no {line}")

@@ -139,7 +139,7 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     for path in differ:
-        print(f"{path}: {'is not what the contracts compile to; run make contracts' if check else 'written'}")
+        print(f"{path}: {'is not what the contracts compile to; run make contracts-snapshots' if check else 'written'}")
     return 1 if check and differ else 0
 
 

@@ -109,17 +109,20 @@ inside systemd-run --quiet --pipe --wait --uid quorate --property StateDirectory
     --passphrase-file "$CREDENTIALS_DIRECTORY/passphrase" "$@"' init --key-group bls12381-g2 --chain-id 1 \
     --contract 0x00000000000000000000000000000000000000aa --verifier 0x00000000000000000000000000000000000000bb \
     --operator 0x00000000000000000000000000000000000000cc --genesis 1790000000 --epoch-length 3600 --slashing-window 86400 > /dev/null
-inside systemctl enable --quiet --now quorate-signer quorate-signer-metrics.socket
+process() { inside systemctl show --property MainPID --value "$1"; }
+metrics() { inside curl --silent --fail http://127.0.0.1:9603/metrics; }
+# What carries the metrics is there before the signer first starts.
+inside systemctl enable --quiet --now quorate-signer-metrics.socket
+! metrics > /dev/null || fail "there are metrics without a signer"
+carrier=$(process quorate-signer-metrics)
+inside systemctl enable --quiet --now quorate-signer
 within 20 test -S "$root/run/quorate-signer/signer.sock" -o -S "/proc/$leader/root/run/quorate-signer/signer.sock"
 record() {
     inside runuser -u quorate -- quorate-signer status --data /var/lib/quorate-signer --socket /run/quorate-signer/signer.sock | grep '"public_key"'
 }
 record=$(record)
-# What carries the metrics does not see the socket that signs, also after the signer was started again.
-process() { inside systemctl show --property MainPID --value "$1"; }
-metrics() { inside curl --silent --fail http://127.0.0.1:9603/metrics; }
+# It does not see the socket that signs, not even after the signer was started again.
 within 10 metrics
-carrier=$(process quorate-signer-metrics)
 inside systemctl restart quorate-signer
 within 10 metrics
 [[ $carrier != 0 && $carrier = $(process quorate-signer-metrics) ]] || fail "the carrier of the metrics was started again"

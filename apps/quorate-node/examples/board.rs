@@ -225,7 +225,7 @@ impl Script {
         for report in self.node.tasks() {
             self.board.task_report(report, self.now());
         }
-        self.board.conflicts(self.node.conflicts());
+        self.board.conflicts(self.node.conflicts(), self.node.conflicts_found());
     }
 
     /// Names a task for which an operator is elected.

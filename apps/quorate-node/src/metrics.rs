@@ -29,6 +29,7 @@ pub(crate) struct Metrics {
     pub(crate) verifications: Family<Labels<1>, Counter>,
     pub(crate) programs: Family<Labels<1>, Counter>,
     pub(crate) failures: Family<Labels<1>, Counter>,
+    pub(crate) conflicts_found: Counter,
     pub(crate) submissions: Family<Labels<2>, Counter>,
     pub(crate) gas_used: Family<Labels<1>, Counter>,
     pub(crate) gas_estimated: Family<Labels<1>, Counter>,
@@ -117,6 +118,8 @@ impl Metrics {
         let help = "Calls of the user's programs that answered, by program: execute or validate";
         r.register("program_calls", help, self.programs.clone());
         r.register("failures", "Calls that failed, by component", self.failures.clone());
+        let help = "Conflicts that this node has found since it started, without those on its disk";
+        r.register("conflicts_found", help, self.conflicts_found.clone());
         let help = "Changes of this node's transactions, by purpose and state";
         r.register("submissions", help, self.submissions.clone());
         r.register("gas_used", "Gas of this node's final transactions, by purpose", self.gas_used.clone());

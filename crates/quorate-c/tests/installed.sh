@@ -27,10 +27,11 @@ foreign=$(nm --dynamic --defined-only "$folder/lib/libquorate.so" | awk '$3 !~ /
 LD_LIBRARY_PATH=$folder/lib "$work/shared"
 
 mkdir "$work/cmake"
+series=$(pkg-config --modversion quorate | cut -d . -f 1-2)
 cat > "$work/cmake/CMakeLists.txt" << END
 cmake_minimum_required(VERSION 3.16)
 project(installed C)
-find_package(quorate 0.1 REQUIRED)
+find_package(quorate $series REQUIRED)
 find_package(Threads REQUIRED)
 add_executable(library "$sources/library.c")
 target_link_libraries(library quorate::static Threads::Threads)
@@ -40,6 +41,11 @@ END
 cmake -S "$work/cmake" -B "$work/built" -DCMAKE_PREFIX_PATH="$folder" -DCMAKE_BUILD_TYPE=Release > "$work/log" \
   && cmake --build "$work/built" >> "$work/log" || { cat "$work/log"; exit 1; }
 "$work/built/library"
+# An earlier minor version may have had another interface.
+sed -i "s/find_package(quorate $series /find_package(quorate 0.0 /" "$work/cmake/CMakeLists.txt"
+! cmake -S "$work/cmake" -B "$work/earlier" -DCMAKE_PREFIX_PATH="$folder" > "$work/log" 2>&1 \
+  && grep -q 'compatible with requested version "0.0"' "$work/log" \
+  || { echo "CMake takes the library for version 0.0:"; cat "$work/log"; exit 1; }
 if [[ $mode = few ]]; then
   "$work/built/calls" 100000
   exit

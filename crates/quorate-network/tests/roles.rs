@@ -792,6 +792,25 @@ fn a_conflict_is_reported_after_a_restart_when_its_epoch_is_closed() {
     assert!(!reports(&again.step(NodeEvent::Tick, 10_099)) && reports(&again.step(NodeEvent::Tick, 10_100)));
 }
 
+/// A node that starts again counts the conflicts that it finds from then on, and not those on its disk.
+#[test]
+fn conflicts_on_the_disk_are_not_found_again() {
+    let mut node = Node::new(settings(0, Roles::default()), 2, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    (0..3).for_each(|number| drop(node.step(received(evidence(1, number)), 0)));
+    node.step(received(evidence(1, 0)), 0);
+    assert_eq!((node.footprint().conflicts, node.conflicts_found()), (3, 3), "a duplicate is not another one");
+    let mut again = Node::new(settings(0, Roles::default()), 2, node.saved().clone());
+    again.step(NodeEvent::Snapshot(snapshot()), 1);
+    assert_eq!((again.footprint().conflicts, again.conflicts_found()), (3, 0));
+    again.step(received(evidence(1, 1)), 2);
+    again.step(received(evidence(2, 1)), 2);
+    assert_eq!((again.footprint().conflicts, again.conflicts_found()), (4, 1));
+    // What is forgotten was found all the same.
+    again.step(NodeEvent::Epoch(4), 3);
+    assert_eq!((again.footprint().conflicts, again.conflicts_found()), (0, 1));
+}
+
 /// Evidence that an operator has signed two verdicts on a task with this number.
 fn evidence(liar: u32, number: u64) -> Signed {
     let id = B256::left_padding_from(&number.to_be_bytes());

@@ -151,9 +151,11 @@ impl NodeBoard {
         self.lock().punishments.retain(|held| !undone(held));
     }
 
-    /// The conflicts that the node knows. They replace those before.
-    pub fn conflicts(&self, conflicts: impl IntoIterator<Item = ConflictReport>) {
-        self.lock().conflicts = conflicts.into_iter().take(MAX_CONFLICTS).collect();
+    /// The conflicts that the node knows, and how many it has found since it started. They replace what it said before.
+    pub fn conflicts(&self, conflicts: impl IntoIterator<Item = ConflictReport>, found: u64) {
+        let mut state = self.lock();
+        self.0.metrics.conflicts_found(found);
+        state.conflicts = conflicts.into_iter().take(MAX_CONFLICTS).collect();
     }
 
     /// The members of the running epoch. They replace those before.

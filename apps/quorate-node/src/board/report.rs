@@ -94,12 +94,16 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// A word for metrics: `settle`, `report` or `other`.
+    /// The words of all purposes.
+    pub const NAMES: [&'static str; 3] = ["settle", "report", "other"];
+
+    /// A word for metrics.
     pub fn name(&self) -> &'static str {
+        let [settle, report, other] = Self::NAMES;
         match self {
-            Self::Settle { .. } => "settle",
-            Self::Report { .. } => "report",
-            Self::Other(_) => "other",
+            Self::Settle { .. } => settle,
+            Self::Report { .. } => report,
+            Self::Other(_) => other,
         }
     }
 }
@@ -124,16 +128,20 @@ pub enum SubmissionState {
 }
 
 impl SubmissionState {
+    /// The words of all states.
+    pub const NAMES: [&'static str; 7] = ["sent", "replaced", "mined", "final", "refused", "given up", "undone"];
+
     /// A word for metrics and people.
     pub fn name(&self) -> &'static str {
+        let [sent, replaced, mined, r#final, refused, given_up, undone] = Self::NAMES;
         match self {
-            Self::Sent => "sent",
-            Self::Replaced => "replaced",
-            Self::Mined => "mined",
-            Self::Final => "final",
-            Self::Refused(_) => "refused",
-            Self::GivenUp => "given up",
-            Self::Undone => "undone",
+            Self::Sent => sent,
+            Self::Replaced => replaced,
+            Self::Mined => mined,
+            Self::Final => r#final,
+            Self::Refused(_) => refused,
+            Self::GivenUp => given_up,
+            Self::Undone => undone,
         }
     }
 

@@ -245,6 +245,15 @@ impl Metrics {
         zero(&this.failures, "component", &Component::ALL.map(Component::name));
         zero(&this.bytes, "direction", &["in", "out"]);
         zero(&this.messages, "direction", &["in", "out"]);
+        for purpose in Purpose::NAMES {
+            for state in SubmissionState::NAMES {
+                drop(this.submissions.get_or_create(&[("purpose", purpose), ("state", state)]));
+            }
+            let of_purpose = [("purpose", purpose)];
+            drop(this.gas_used.get_or_create(&of_purpose));
+            drop(this.gas_estimated.get_or_create(&of_purpose));
+            drop(this.fees.get_or_create(&of_purpose));
+        }
         this.transport(&Counts::default(), &Counts::default());
         this
     }
@@ -297,6 +306,11 @@ impl Metrics {
         more("message unsent", |counts| counts.unsent);
         more("message unjudged", |counts| counts.unjudged);
         more("question unanswered", |counts| counts.unanswered);
+    }
+
+    /// Counts the conflicts that were found since the last report.
+    pub(super) fn conflicts_found(&self, found: u64) {
+        self.conflicts_found.inc_by(found.saturating_sub(self.conflicts_found.get()));
     }
 
     /// Counts what peers sent and got since the last report. A peer that has connected anew begins at zero.

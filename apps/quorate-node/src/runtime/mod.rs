@@ -958,7 +958,7 @@ impl Runtime {
         let problem = (!self.node.takes_tasks()).then(|| format!("{full}, so no further one is taken"));
         self.parts.board.problem(Component::Tasks, problem);
         self.node.tasks().for_each(|report| tell::task(&self.parts.board, &self.clock, report));
-        self.parts.board.conflicts(self.node.conflicts());
+        self.parts.board.conflicts(self.node.conflicts(), self.node.conflicts_found());
         self.bans.retain(|ban| ban.until > own);
         self.show_bans(now);
         self.parts.board.peers(self.parts.transport.peers().into_iter().map(|peer| tell::peer(peer, now)));

@@ -88,13 +88,29 @@ fn tasks_are_timed_and_counted_once() {
     }
 }
 
+/// An alert sees the first transaction that is refused, also when the node has just started again.
+#[test]
+fn transactions_of_every_purpose_and_state_begin_at_zero() {
+    let samples = samples(&empty(), 1);
+    let states = ["sent", "replaced", "mined", "final", "refused", "given up", "undone"];
+    for purpose in ["settle", "report", "other"] {
+        for state in states {
+            let labels = format!("{{purpose=\"{purpose}\",state=\"{state}\"}}");
+            expect(&samples, &format!("quorate_node_submissions_total{labels}"), 0.0);
+        }
+        for name in ["gas_used", "gas_estimated", "fees_wei"] {
+            expect(&samples, &format!("quorate_node_{name}_total{{purpose=\"{purpose}\"}}"), 0.0);
+        }
+    }
+}
+
 #[test]
 fn what_a_transaction_cost_is_counted_when_it_is_final() {
     let board = ready();
     board.submission(sent(id(1)), 1);
     board.submission(mined(id(1)), 2);
     let gas = "quorate_node_gas_used_total{purpose=\"settle\"}";
-    assert!(!samples(&board, 3).contains_key(gas));
+    assert_eq!(samples(&board, 3)[gas], 0.0);
     let last = SubmissionReport { state: SubmissionState::Final, ..mined(id(1)) };
     board.submission(last.clone(), 3);
     board.submission(SubmissionReport { transaction: None, ..last.clone() }, 4);
@@ -105,6 +121,18 @@ fn what_a_transaction_cost_is_counted_when_it_is_final() {
     expect(&samples, "quorate_node_fees_wei_total{purpose=\"settle\"}", (1_u64 << 60) as f64);
     for state in ["sent", "mined", "final"] {
         expect(&samples, &format!("quorate_node_submissions_total{{purpose=\"settle\",state=\"{state}\"}}"), 1.0);
+    }
+}
+
+/// A counter that begins at zero, so that an alert sees the first conflict. The list of those that the node knows may become shorter.
+#[test]
+fn conflicts_that_are_found_add_up() {
+    let board = empty();
+    for found in [0, 2, 2, 3] {
+        board.conflicts([], found);
+        let samples = samples(&board, 1);
+        expect(&samples, "quorate_node_conflicts_found_total", found as f64);
+        expect(&samples, "quorate_node_conflicts", 0.0);
     }
 }
 

@@ -166,7 +166,10 @@ impl Node {
                 let conflict = held.get_mut();
                 (conflict.evidence, conflict.place, conflict.report) = (evidence, None, Retry::default());
             }
-            Entry::Vacant(place) => _ = place.insert(Conflict::new(evidence, self.now)),
+            Entry::Vacant(place) => {
+                place.insert(Conflict::new(evidence, self.now));
+                self.found += 1;
+            }
         }
         self.look_at_conflict(operator, id, out);
         true

@@ -151,6 +151,12 @@ impl Node {
         })
     }
 
+    /// How many conflicts the node has found since it was made, by itself or in the evidence of peers. Those that it had saved before
+    /// are not among them; those that it has forgotten since are.
+    pub fn conflicts_found(&self) -> u64 {
+        self.found
+    }
+
     fn report(&self, id: B256, task: &OpenTask) -> TaskReport {
         let settled = self.settled.get(&id);
         let newest = || task.epochs.last().copied().unwrap_or(self.epoch);

@@ -135,6 +135,8 @@ pub struct Node {
     pub(super) settlements: u64,
     /// By task and operator, so that those of one task stand together.
     pub(super) conflicts: BTreeMap<(B256, Address), Conflict>,
+    /// How many conflicts were found, without those that were saved before.
+    pub(super) found: u64,
     /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
     pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
     /// The conflicts that this node reported in this epoch, without those of which it knows that they were refused.
@@ -382,6 +384,7 @@ impl Node {
             settled: BTreeMap::new(),
             settlements: 0,
             conflicts,
+            found: 0,
             slashed: BTreeMap::new(),
             reported: BTreeSet::new(),
             places: BTreeMap::new(),
