@@ -65,12 +65,18 @@ impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> Result {
         let node = self.reading.node()?;
-        let contract = self.contract()?;
+        let (contract, chain_of_file) = self.contract()?;
         let counted = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
         let watchers = self.reading.serve(&counted).await?;
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(contract, cursor_of(&self.network), "--network file");
         let following = SettlementFollower::open(node, settings, counted, Progress::new()).await?;
+        let chain_id = following.chain_id();
+        if let Some(other) = chain_of_file.filter(|other| *other != chain_id) {
+            let name = self.network.display();
+            let error = anyhow!("{name} is the network of {contract} on chain {other}, not on chain {chain_id}");
+            return Err(not_overwritten(error));
+        }
         let mut followed = Followed { arguments: &self, following, piped: None, written: None, waits: None };
         let ended = until_stopped(&self.reading, "following", &mut followed, Followed::run).await?;
         match ended {
@@ -80,25 +86,31 @@ impl Arguments {
         }
     }
 
-    /// The settlement. The network of another one is not overwritten.
-    fn contract(&self) -> Result<Address> {
+    /// The settlement, and the chain that the file names if there is one. The network of another one is not overwritten.
+    fn contract(&self) -> Result<(Address, Option<u64>)> {
         let name = self.network.display().to_string();
         let Some(text) = file::read_if_there(&self.network, file::LARGEST_DOCUMENT)? else {
-            return self.contract.ok_or_else(|| {
+            let contract = self.contract.ok_or_else(|| {
                 Failure::usage(anyhow!("there is no {name}, so --contract has to name the settlement"))
-            });
+            })?;
+            return Ok((contract, None));
         };
         let error = match serde_json::from_slice::<Network>(&text) {
             Ok(network) => match self.contract {
                 Some(contract) if contract != network.contract => {
                     anyhow!("{name} is the network of {}, not of {contract}", network.contract)
                 }
-                _ => return Ok(network.contract),
+                _ => return Ok((network.contract, Some(network.chain_id))),
             },
             Err(error) => anyhow!("{name} is not a network: {}", json_reason(&text, &error)),
         };
-        Err(Failure::usage(error.context("choose another --network file; this one is not overwritten")))
+        Err(not_overwritten(error))
     }
+}
+
+/// The failure of a run whose file is something else than the network that it would write.
+fn not_overwritten(error: anyhow::Error) -> Failure {
+    Failure::usage(error.context("choose another --network file; this one is not overwritten"))
 }
 
 /// `network.json` has its cursor in `network.json.cursor`.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use quorate_evm::{
-    KeyGroup, MemberSet,
+    KeyGroup, MemberSet, Network,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolConstructor as _, SolEvent as _},
     contract::Settlement,
@@ -79,6 +79,22 @@ fn a_wrong_address_and_files_of_others() {
     fs::remove_file(folder.path("network.json")).unwrap();
     folder.write("network.json.cursor", "{}");
     folder.once(&url, world.contract(), &[]).exits(2).says("this is not a cursor; delete it");
+}
+
+/// Whoever deploys the same way on several chains has settlements with one address. Without a cursor the file alone tells the chain.
+#[test]
+fn a_file_of_another_chain_is_not_overwritten() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    let chain_id = world.network.chain_id;
+    let other = Network { chain_id: chain_id + 1, ..world.network.clone() };
+    folder.write("network.json", serde_json::to_vec(&other).unwrap());
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(2);
+    ended.says(&format!("on chain {}, not on chain {chain_id}", chain_id + 1)).says("this one is not overwritten");
+    assert_eq!(folder.network(), Some(other));
+    assert!(!folder.has_cursor());
 }
 
 /// A cursor whose state is not that of the contract leads to no file, and is taken away.

@@ -206,7 +206,7 @@ impl<L: SettlementListener> SettlementFollower<L> {
     }
 
     /// The id of the settlement's chain.
-    pub(crate) fn chain_id(&self) -> u64 {
+    pub fn chain_id(&self) -> u64 {
         self.chain.chain_id()
     }
 
