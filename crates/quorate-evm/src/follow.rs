@@ -47,7 +47,7 @@ use crate::{
     digest::Contract,
     key_group::KeyGroup,
     member_set::MemberSet,
-    network::{DecodedKeys, Network, NetworkError, sum_of_keys},
+    network::{DecodedKeys, Network, NetworkError, check_lengths, sum_of_keys},
     posting::{PostedResults, PostingSources, PostingStatus, Recomputed},
     quorum::{Quorum, Store},
     state::{self, Head, NEVER},
@@ -290,6 +290,16 @@ impl Follower {
             postings: BTreeMap::new(),
             past: BTreeMap::new(),
         }
+    }
+
+    /// Checks the length of each key of a follower that was read from a file, which may be damaged.
+    ///
+    /// # Errors
+    /// [`NetworkError::KeyLength`].
+    pub fn check(&self) -> Result<(), NetworkError> {
+        // Before the first key there is none.
+        let expected = self.key_group.map_or(0, KeyGroup::member_bytes);
+        self.tables.values().try_for_each(|table| check_lengths(&table.keys, expected))
     }
 
     /// What the settlement fixed when it was deployed.

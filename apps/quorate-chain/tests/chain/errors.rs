@@ -141,6 +141,23 @@ fn a_cursor_that_the_logs_contradict_is_not_kept() {
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
+/// Whoever adds its keys up cuts each at fixed places.
+#[test]
+fn a_cursor_with_a_torn_key_is_refused() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    let path = folder.path("network.json.cursor");
+    let mut cursor: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    cursor["follower"]["tables"]["0"]["keys"][1] = json!("0x00");
+    fs::write(&path, cursor.to_string()).unwrap();
+    world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(2);
+    ended.says("this is not a cursor: keys[1]: 1 bytes, expected 128; delete it");
+}
+
 /// Long postings may have made it so. A watcher that does not start again for that would watch nothing.
 #[test]
 fn a_cursor_that_is_too_long_is_taken_for_none() {

@@ -38,6 +38,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Cursor>, SettlementError> {
     if cursor.version != VERSION {
         return Err(refused(format!("version {}, expected {VERSION}", cursor.version), None));
     }
+    cursor.follower.check().map_err(|error| refused(format!("this is not a cursor: {error}"), None))?;
     Ok(Some(cursor))
 }
 
