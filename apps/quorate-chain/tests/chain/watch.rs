@@ -338,6 +338,40 @@ fn a_reorganisation_takes_a_posting_back() {
     watch(&Folder::new(), &world.url(), &world, &["--once"]).ran().exits(0);
 }
 
+/// The same posting comes in a block of the same number and time, and in that branch a signer has another key. The node is silent in
+/// between, so that the watcher does not see a chain without the posting.
+#[test]
+fn a_posting_that_is_true_in_one_branch_alone() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let snapshot = world.node.ask("evm_snapshot", json!([]));
+    let (before, now) = (world.network.clone(), world.node.now());
+    let next_block_at = |world: &LocalSettlement, time: u64| {
+        world.node.ask("evm_setNextBlockTimestamp", json!([time]));
+    };
+    next_block_at(&world, now + 10);
+    world.register(50);
+    next_block_at(&world, now + 20);
+    let posting = world.post(&MemberSet::full(5), &[result(1)], &[result(1)], 0);
+    let (proxy, folder) = (Proxy::start(&world.url()), Folder::new());
+    let mut command = watch(&folder, &proxy.url, &world, &[]);
+    let file = |name: &str| File::create(folder.path(name)).unwrap();
+    let mut running = Running::start(command.stdout(file("out")).stderr(file("err")));
+    wait_until_said("true, posted", &folder);
+    proxy.follows(|_, _| Ok(ProxyReply::Busy));
+    wait_until_said("nothing is recomputed until it answers", &folder);
+    assert_eq!(world.node.ask("evm_revert", json!([snapshot])), json!(true));
+    world = world.back_to(before);
+    next_block_at(&world, now + 10);
+    world.register(51);
+    next_block_at(&world, now + 20);
+    let again = world.post_evidence(posting.evidence.clone(), &[result(1)], 0);
+    assert_eq!(again.id(), posting.id());
+    proxy.tells_the_truth();
+    wait_until_said("its signature is false, posted", &folder);
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
 /// The node hides the calldata in which the weights are. The posting is not counted as true, and is demanded near its end;
 /// unless a report is all that is wanted.
 #[test]

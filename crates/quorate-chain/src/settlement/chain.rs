@@ -78,6 +78,8 @@ pub(super) struct Chain {
     compared: Option<Block>,
     /// How often the last blocks were read again, since the contract last matched.
     read_again: u32,
+    /// How often blocks that were read were forgotten.
+    forgotten: u64,
     /// The events of the last step, which count once it is known that they are not read again.
     uncounted: Vec<SettlementEvent>,
     /// The epoch whose weights were compared with the contract's.
@@ -148,6 +150,7 @@ impl Chain {
             checkpoints,
             compared: None,
             read_again: 0,
+            forgotten: 0,
             uncounted: Vec::new(),
             weighed: None,
             newest: None,
@@ -178,6 +181,7 @@ impl Chain {
         self.checkpoints.clear();
         self.uncounted.clear();
         (self.compared, self.weighed, self.read_again) = (None, None, 0);
+        self.forgotten += 1;
     }
 
     /// Where to go on later; `None` if nothing was read.
@@ -232,6 +236,11 @@ impl Chain {
         Ok(target.map_or(Target::None, Target::Block))
     }
 
+    /// How often blocks that were read were forgotten: what was concluded from them before may be otherwise now.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// The newest block of the chain, as [`target`](Self::target) saw it last.
     pub(super) fn newest(&self) -> Option<RpcBlock> {
         self.newest
@@ -258,6 +267,7 @@ impl Chain {
             self.checkpoints.pop_back();
         }
         if let Some(block) = left {
+            self.forgotten += 1;
             self.metrics.reorganised();
             let next = self.block().map_or(self.from_block, |block| block + 1);
             self.notes.push(format!(
@@ -380,6 +390,7 @@ impl Chain {
             return false;
         }
         self.read_again += 1;
+        self.forgotten += 1;
         self.weighed = None;
         self.uncounted.clear();
         self.checkpoints.pop_back();

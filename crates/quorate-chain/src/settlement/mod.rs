@@ -205,6 +205,11 @@ impl<L: SettlementListener> SettlementFollower<L> {
         (self.chain.follower(), &mut self.listener)
     }
 
+    /// How often blocks that were read were forgotten, by a reorganisation or because they are read again.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.chain.forgotten()
+    }
+
     /// The id of the settlement's chain.
     pub fn chain_id(&self) -> u64 {
         self.chain.chain_id()

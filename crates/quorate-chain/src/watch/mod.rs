@@ -91,6 +91,8 @@ pub struct Watcher<L> {
     decoded: DecodedKeys,
     /// What the postings turned out to be, by their names. What may change later is not kept.
     found: BTreeMap<B256, Recomputed>,
+    /// How often blocks had been forgotten when that was found.
+    forgotten: u64,
     /// What was said last of each posting.
     said: BTreeMap<B256, String>,
     /// Whether the node did not answer the last time.
@@ -124,6 +126,7 @@ impl<L: WatchListener> Watcher<L> {
             metrics,
             decoded: DecodedKeys::default(),
             found: BTreeMap::new(),
+            forgotten: 0,
             said: BTreeMap::new(),
             silent: false,
         })
@@ -224,6 +227,11 @@ impl<L: WatchListener> Watcher<L> {
         let postings: Vec<SlotPosting> =
             self.following.follower().map(|follower| follower.postings().cloned().collect()).unwrap_or_default();
         let there: BTreeSet<B256> = postings.iter().map(|posting| posting.id).collect();
+        // A posting may come again in a block of the same number and time, after other keys and weights than in the branch that was left.
+        let forgotten = self.following.forgotten();
+        if std::mem::replace(&mut self.forgotten, forgotten) != forgotten {
+            self.found.clear();
+        }
         self.found.retain(|id, _| there.contains(id));
         self.said.retain(|id, _| there.contains(id));
         if let Some(sender) = &mut self.sender {
