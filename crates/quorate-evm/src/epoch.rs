@@ -54,7 +54,7 @@ pub enum EpochError {
     /// Nobody weighs anything.
     #[error("weights: found none, expected one for each member")]
     NoWeights,
-    /// There are more weights than keys.
+    /// There are more weights than keys, and the epoch does not go on with the next table.
     #[error("weights: found {weights}, expected at most {keys}, the number of keys")]
     WeightsBehindKeys {
         /// The number of weights.
@@ -79,7 +79,8 @@ pub enum EpochError {
 }
 
 impl NextEpoch {
-    /// The calls for a network, whose epoch must have been entered.
+    /// The calls for a network, whose epoch must have been entered. With `renew` nothing compares the number of weights with that of the
+    /// carried keys, which the network does not have and the contract does not check.
     ///
     /// # Errors
     /// [`EpochError`].

@@ -242,6 +242,15 @@ pub enum Note {
         /// The epoch.
         epoch: u32,
     },
+    /// An epoch was entered that has more weights than its table has keys. The contract does not compare them.
+    WeightsBehindKeys {
+        /// The epoch.
+        epoch: u32,
+        /// The number of weights.
+        weights: usize,
+        /// The number of keys.
+        keys: usize,
+    },
     /// The key in G2 beside a key in G1 is not in the calldata, or does not belong to it. Quorums without this member can be
     /// planned.
     TwinUnseen {
@@ -264,6 +273,10 @@ impl fmt::Display for Note {
             }
             Self::WeightsUnseen { epoch } => {
                 write!(f, "the weights of epoch {epoch} are not in the calldata of the transactions that set them")
+            }
+            Self::WeightsBehindKeys { epoch, weights, keys } => {
+                write!(f, "epoch {epoch} has {weights} weights, and its table has {keys} keys; ")?;
+                f.write_str("a key that is registered behind them has its weight at once")
             }
             Self::TwinUnseen { index } => {
                 write!(f, "the key in G2 of member {index} is not in the calldata of its registration; ")?;
@@ -678,7 +691,8 @@ impl Follower {
         self.past.insert(before.epoch, past);
         self.forget_past();
         self.replaced(newest);
-        Ok(None)
+        let (epoch, weights, keys) = (after.epoch, after.members as usize, self.keys());
+        Ok((weights > keys).then_some(Note::WeightsBehindKeys { epoch, weights, keys }))
     }
 
     fn settled(

@@ -88,7 +88,8 @@ pub struct Network {
     pub paid: u32,
     /// The members' keys by index, [`KeyGroup::member_bytes`] bytes each.
     pub keys: Vec<Bytes>,
-    /// The members' weights in the epoch by index. Members after the last weight weigh nothing.
+    /// The members' weights in the epoch by index. Members after the last weight weigh nothing. Weights after the last key are those of
+    /// keys that are registered later; the contract takes them, and no quorum has them before.
     pub weights: Vec<u64>,
     /// The pages of this table's keys, in any order. They may overlap. Keys in no page are passed in calldata.
     pub key_pages: Vec<KeyPage>,
@@ -126,9 +127,6 @@ impl Network {
     pub fn check(&self) -> Result<(), NetworkError> {
         check_lengths(&self.keys, self.key_group.member_bytes())?;
         let keys = self.keys.len();
-        if self.weights.len() > keys {
-            return Err(NetworkError::WeightsBehindKeys { weights: self.weights.len(), keys });
-        }
         self.head().encode()?;
         if self.epoch == 0 && self.enough != NEVER {
             return Err(NetworkError::NoEpoch);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    Head, KeyGroup, MemberSet, Network, NetworkError, Order,
+    EpochError, Head, KeyGroup, MemberSet, Network, NetworkError, NextEpoch, Order, PlanError,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::SolCall as _,
     base::{KeyPage, PART, WeightPage},
@@ -351,8 +351,8 @@ fn prepared_weights_stand_before_those_of_begin() {
     assert_eq!(apply(&mut follower, SettlementEvent::EpochBegun { terms }, &begun), []);
     apply(&mut follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     assert_eq!(follower.packed_weights(), [pack(&weights[..PART]), pack(&weights[PART..])]);
-    let error = NetworkError::WeightsBehindKeys { weights: all.len(), keys: 4 };
-    assert_eq!(world.follower.network().unwrap_err(), NoNetwork::Network(error));
+    let (network, _) = world.follower.network().unwrap();
+    assert_eq!((network.keys.len(), network.weights), (4, all));
     assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
 }
@@ -484,6 +484,34 @@ fn weights_that_a_stake_registrar_states() {
     }
     world.follower.apply(&[weighed(67, &weights)], &[]).unwrap();
     assert_eq!(world.follower.last_epoch(), (epoch - 1, false), "nothing was begun");
+}
+
+/// The contract does not compare weights with keys, so the epoch is one, and its network is that of the contract.
+#[test]
+fn a_renewed_table_with_fewer_keys_than_weights() {
+    let mut world = World::new();
+    apply(&mut world.follower, SettlementEvent::KeysPaged { nonce: 2, table: 1, first: 0, keys: 3 }, &[]);
+    apply(&mut world.follower, SettlementEvent::KeysCarried { table: 1, first: 0, indices: vec![3, 1, 0] }, &[]);
+    let weights = vec![5; 6];
+    let terms = word(Head { table: 1, epoch: 2, members: 6, enough: 2, required: 10, ..Head::default() });
+    assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &begin(5, &weights, 10, true)), []);
+    let head = word(Head::decode(terms).entered(&world.network.head()));
+    let entered = SettlementEvent::EpochEntered { head, newest: B256::ZERO };
+    let note = Note::WeightsBehindKeys { epoch: 2, weights: 6, keys: 3 };
+    assert_eq!(apply(&mut world.follower, entered, &[]), [note]);
+    let (network, notes) = world.follower.network().unwrap();
+    assert_eq!((notes, network.keys.len(), &network.weights), (vec![], 3, &weights));
+    assert_eq!(network.state().unwrap(), world.follower.state());
+    // What is written is read, two of the three members are enough, and there is no fourth one.
+    let network = Network::from_json(&serde_json::to_vec(&network).unwrap()).unwrap();
+    let plan = |signers: MemberSet| network.plan(&Measured::default(), &signers, Order::of(&[B256::ZERO]));
+    assert_eq!(plan([0, 2].into_iter().collect()).unwrap().weight, 10);
+    let error = plan([0, 3].into_iter().collect()).unwrap_err();
+    assert_eq!(error, PlanError::NoSuchMember { index: 3, members: 3 });
+    // The next epoch has no such weights unless the table is renewed again.
+    let next = |renew| NextEpoch { weights: weights.clone(), required: 10, renew }.calls(&network);
+    assert_eq!(next(false), Err(EpochError::WeightsBehindKeys { weights: 6, keys: 3 }));
+    assert!(next(true).is_ok());
 }
 
 #[test]

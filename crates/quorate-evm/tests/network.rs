@@ -412,8 +412,6 @@ fn the_form_is_checked_by_name() {
     let short = with(&|network| network.keys[3] = Bytes::from_static(&[1; 64]));
     assert_eq!(short, NetworkError::KeyLength { index: 3, expected: 128, found: 64 });
     assert_eq!(short.to_string(), "keys[3]: 64 bytes, expected 128");
-    let heavy = with(&|network| network.weights.push(1));
-    assert_eq!(heavy, NetworkError::WeightsBehindKeys { weights: 5, keys: 4 });
     for page in [
         KeyPage { nonce: 9, first: 3, keys: 2 },
         KeyPage { nonce: 9, first: 4, keys: 1 },

@@ -34,14 +34,6 @@ pub enum NetworkError {
         /// The number of bytes that the key has.
         found: usize,
     },
-    /// There are more weights than keys.
-    #[error("weights: found {weights}, expected at most {keys}, the number of keys")]
-    WeightsBehindKeys {
-        /// The number of weights.
-        weights: usize,
-        /// The number of keys.
-        keys: usize,
-    },
     /// A number does not fit into its bits of the contract's head.
     #[error(transparent)]
     Head(#[from] TooLarge),

@@ -121,8 +121,13 @@ impl Arguments {
                  {total} rules it out"
             ));
         }
-        // The keys of the next table are not in the network.
-        if let (false, keys @ 1..) = (self.renew, network.keys.len().saturating_sub(members)) {
+        // The keys of the next table are not in the network, and the contract does not compare weights with keys.
+        if self.renew {
+            print::note(format!(
+                "warning: the network's file does not tell how many keys were carried; check that they are at least {members}, the \
+                 number of weights"
+            ));
+        } else if let keys @ 1.. = network.keys.len().saturating_sub(members) {
             let (all, without) = (network.keys.len(), (members..network.keys.len()).collect::<MemberSet>());
             let have = if keys == 1 { "has" } else { "have" };
             print::note(format!("warning: {keys} of {all} keys {have} no weight: {}", list_of(&without)));
