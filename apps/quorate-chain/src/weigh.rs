@@ -8,6 +8,7 @@ use clap::Args;
 use quorate_chain::{
     account::{Account, AccountError},
     rpc::Rpc,
+    settlement::passed_to_enter,
 };
 use quorate_evm::{
     Network, Sender, Transaction, Upkeep, WeightPart,
@@ -30,10 +31,11 @@ use crate::{
 /// Begin the next epoch of a settlement whose registrar takes its weights from a restaking protocol
 ///
 /// Once the epoch is due, anyone may weigh the operators and begin it. This sends the registrar's `weigh`, as often as it
-/// takes, then `beginEpoch` with the threshold that the weights need, and then the settlement's `enter`. If an epoch waits to
-/// be entered, it sends `enter` alone. Run it by a timer. The exit code is 1 if the epoch is not due yet, or if the file of the
-/// network is behind. If the epoch is due and a transaction is refused, costs too much or fails, it is 3. If Ctrl-C or SIGTERM ends
-/// the command, it names the transaction that may have been sent, and the code is 130.
+/// takes, then `beginEpoch` with the threshold that the weights need, and then the settlement's `enter`, from the head that the
+/// contract's last log has. If an epoch waits to be entered, it sends `enter` alone. Run it by a timer. The exit code is 1 if the epoch
+/// is not due yet, or if the file of the network is behind and no epoch waits. If the epoch is due and a transaction is refused,
+/// costs too much or fails, it is 3. If Ctrl-C or SIGTERM ends the command, it names the transaction that may have been sent, and the
+/// code is 130.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -58,17 +60,16 @@ impl Arguments {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
         let node = self.sending.node()?;
-        let name = name_of(&self.network);
         let text = dash::text(&self.network, file::LARGEST_DOCUMENT)?;
-        let network = Network::from_json(text.as_bytes()).with_context(|| name.clone()).map_err(Failure::usage)?;
-        let enter = Upkeep::Enter.transaction(&network).with_context(|| name.clone()).map_err(Failure::usage)?;
+        let network = Network::from_json(text.as_bytes());
+        let network = network.with_context(|| name_of(&self.network)).map_err(Failure::usage)?;
         let next = runtime.block_on(self.next(&node, &network))?;
         let account = self.sending.account(&node, network.chain_id)?;
         let sending = async {
             if let Some(registrar) = next {
                 self.begin(&node, &account, &network, registrar).await?;
             }
-            send_due(&account, &enter).await
+            send_due(&account, &self.enter(&node, &network).await?).await
         };
         runtime.block_on(account.until_interrupted(sending))?;
         Ok(Exit::Success)
@@ -81,7 +82,7 @@ impl Arguments {
         if node.read(settlement, &Settlement::waitingCall {}, None).await.map_err(Failure::io)? {
             return Ok(None);
         }
-        // Otherwise `enter` would be refused after the epoch was begun, and nothing would settle.
+        // A file that nobody keeps is better known before anything is sent.
         let state = node.read(settlement, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
         if network.state().with_context(|| name.clone()).map_err(Failure::usage)? != state {
             return Err(Failure::refused(anyhow!("{name} is not the settlement's state any more; follow first")));
@@ -134,6 +135,21 @@ impl Arguments {
         let begin = StakeRegistrar::beginEpochCall { threshold };
         let about = format!("begin the epoch: {} keys weigh {total}, required: {required}", weights.len());
         send_due(account, &call(&about, begin.abi_encode())).await
+    }
+
+    /// `enter`, from the head and the newest base that the contract has: results may have settled since the file was written, and `follow`
+    /// writes none while an epoch waits.
+    async fn enter(&self, node: &Rpc, network: &Network) -> Result<Transaction> {
+        let contract = network.contract;
+        let passed = passed_to_enter(node, contract).await.map_err(Failure::io)?;
+        let (head, newest) = passed.ok_or_else(|| {
+            Failure::io(anyhow!(
+                "the last log of {contract} does not lead to its state: the node left logs out, or somebody entered the epoch; try \
+                 again, or another node"
+            ))
+        })?;
+        let enter = Upkeep::EnterFrom { head, newest }.transaction(network);
+        enter.with_context(|| name_of(&self.network)).map_err(Failure::usage)
     }
 }
 

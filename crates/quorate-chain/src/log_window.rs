@@ -25,8 +25,13 @@ impl LogWindow {
         last.min(from.saturating_add(self.page - 1))
     }
 
-    /// Asks for the logs of a filter, from a block up to its [`end`](Self::end). `None` if the node gives none of so many blocks: the next
-    /// question shall be for fewer.
+    /// The first block of the next question, if it ends with `to`.
+    pub(crate) fn start(&self, to: u64) -> u64 {
+        to.saturating_sub(self.page - 1)
+    }
+
+    /// Asks for the logs of a filter, from a block up to its [`end`](Self::end), or from the [`start`](Self::start) of a block up to that
+    /// block. `None` if the node gives none of so many blocks: the next question shall be for fewer.
     ///
     /// # Errors
     /// [`RpcError`], if the question was for one block.

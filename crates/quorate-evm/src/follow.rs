@@ -210,7 +210,7 @@ pub enum NoNetwork {
     /// An epoch was begun, and nothing settles until it is entered.
     #[error(
         "epoch {epoch} was begun, and nothing settles until someone sends `quorate evm call enter --head {head:#066x} --newest \
-         {newest}`"
+         {newest} --network FILE`, with any file of this network"
     )]
     Waiting {
         /// The epoch.

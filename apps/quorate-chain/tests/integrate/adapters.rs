@@ -3,7 +3,12 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use quorate_evm::{Network, alloy_primitives::Address};
+use quorate_evm::{
+    Network,
+    alloy_primitives::{Address, U256},
+    contract::StakeRegistrar,
+    state,
+};
 
 use quorate_lab::anvil::TestNode;
 
@@ -104,7 +109,7 @@ impl World {
         light.says(&["600", "667"]);
         let settle = "quorate evm plan --network network.json --quorum quorum.json --json > plan.json
             quorate-chain send --plan plan.json --key-file account-0.key\n";
-        self.bash(&format!("{}{aggregate}{settle}{follow}", signed(&[2, 3]))).ends(0);
+        self.bash(&format!("cp network.json behind.json\n{}{aggregate}{settle}{follow}", signed(&[2, 3]))).ends(0);
         assert_eq!(self.network().nonce, 1);
 
         // A day later the next epoch begins, and the timer that is late finds nothing to do.
@@ -113,7 +118,16 @@ impl World {
         let block = self.node.block();
         self.bash(&format!("{} --max-fee 1\n", weigh.trim_end())).ends(3).says(&["more than --max-fee 1"]);
         assert_eq!(self.node.block(), block);
-        self.bash(&format!("{weigh}{follow}")).ends(0);
+        // As if a result had settled while operators were weighed, and then the epoch began: the file is behind, and `follow` writes none.
+        self.node.send(registrar, &StakeRegistrar::weighCall { count: U256::from(OPERATORS) });
+        let packed = self.node.read(registrar, &StakeRegistrar::weightsCall {});
+        let weights: Vec<_> = packed.as_chunks::<8>().0.iter().map(|weight| u64::from_be_bytes(*weight)).collect();
+        let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        let (threshold, _) = state::enough(&weights, total * 2 / 3 + 1);
+        self.node.send(registrar, &StakeRegistrar::beginEpochCall { threshold });
+        self.bash(follow).ends(1).says(&["epoch 2 was begun", "--network FILE"]);
+        let behind = weigh.replace("--step", "--network behind.json --step");
+        self.bash(&format!("{behind}{follow}")).ends(0).says(&["enter the epoch"]);
         assert_eq!((self.network().epoch, self.network().nonce), (2, 1));
         self.bash(weigh).ends(1).says(&["the next epoch is due in"]);
     }

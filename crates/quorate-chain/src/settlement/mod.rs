@@ -11,12 +11,14 @@
 //! | `cursor` | the file from which it goes on |
 //! | `metrics` | what is counted |
 //! | `chain` | blocks, and the settlement after each of them |
+//! | `entering` | what `enter` passes, without following |
 
 mod error;
 mod settings;
 mod cursor;
 pub(crate) mod metrics;
 mod chain;
+mod entering;
 
 use std::{
     fs,
@@ -27,6 +29,7 @@ use std::{
 use quorate_evm::follow::Follower;
 use quorate_host::file::FileError;
 
+pub use entering::passed_to_enter;
 pub use error::{OptionNames, SettlementError, SettlementPlace};
 pub use metrics::SettlementMetrics;
 pub use settings::SettlementSettings;

@@ -169,6 +169,14 @@ impl SettlementEvent {
     /// settlement alone.
     pub const TOPIC_OF_REGISTRAR: B256 = StakeRegistrar::EpochWeighed::SIGNATURE_HASH;
 
+    /// Those of these topics whose logs say which head and which newest base the next call [passes](Self::passed).
+    pub const TOPICS_WITH_HEAD: [B256; 4] = [
+        Settlement::EpochEntered::SIGNATURE_HASH,
+        Settlement::Settled::SIGNATURE_HASH,
+        Settlement::SettledAll::SIGNATURE_HASH,
+        OptimisticSettlement::Posted::SIGNATURE_HASH,
+    ];
+
     /// The names of all events, as [`name`](Self::name) has them.
     pub const NAMES: [&str; 16] = [
         "key_added",
@@ -294,6 +302,17 @@ impl SettlementEvent {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// The head and the newest base's commitment that the next call passes, if the log says so: see
+    /// [`TOPICS_WITH_HEAD`](Self::TOPICS_WITH_HEAD).
+    pub fn passed(&self) -> Option<(U256, B256)> {
+        match self {
+            Self::EpochEntered { head, newest }
+            | Self::Settled { head, newest, .. }
+            | Self::Posted { head, newest, .. } => Some((*head, *newest)),
+            _ => None,
+        }
     }
 
     /// Whether the log alone does not say all, so that [`Follower::apply`](super::Follower::apply) reads the rest from the
