@@ -156,7 +156,7 @@ impl Followed<'_> {
         }
     }
 
-    /// Writes the network if it is new. The inner result is how `--once` ends.
+    /// Writes the network if it is new, or if the file is gone. The inner result is how `--once` ends.
     async fn write(&mut self) -> Result<Result> {
         let block = self.following.block().unwrap_or_default();
         let mut network = self.following.follower().map(|follower| follower.network());
@@ -189,7 +189,10 @@ impl Followed<'_> {
             None => return Ok(Ok(Exit::Negative)),
         };
         self.waits = None;
-        if self.written.as_ref() == Some(&network) {
+        // Somebody may have taken the file away.
+        let is_there = self.arguments.network.try_exists();
+        let is_there = is_there.with_context(|| self.name().to_string()).map_err(Failure::io)?;
+        if is_there && self.written.as_ref() == Some(&network) {
             return Ok(Ok(Exit::Success));
         }
         let mut text = serde_json::to_vec_pretty(&network).map_err(Failure::internal)?;
