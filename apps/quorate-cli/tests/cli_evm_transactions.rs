@@ -212,6 +212,13 @@ fn a_network_in_place_of_flags() {
     // A deadline in milliseconds.
     let late = ["sign", "--key-group", "bn254-g2", "--key", &key, "--deadline", "4102444800000", "--result", RESULT];
     evm(&[&late[..], &["--network", &network]].concat()).exits(0).says("it is in seconds, not in milliseconds");
+    // So many results fit into no transaction.
+    let results = |number: usize| [["--result", RESULT]].repeat(number).concat();
+    let plan = ["plan", "--network", &network, "--signers", "0-9"];
+    for command in [&[&sign[..], &["--network", &network]].concat()[..], &plan] {
+        evm(&[command, &results(3_000)].concat()).exits(0);
+        evm(&[command, &results(4_200)].concat()).exits(2).says("131,072");
+    }
     // Before the first epoch no result settles, so a signature would never count.
     let mut fresh = self::network();
     (fresh.epoch, fresh.enough, fresh.nonce, fresh.required) = (0, 16_777_215, 0, 0);

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::{alloy_primitives::B256, digest::Contract};
+use quorate_evm::{alloy_primitives::B256, digest::Contract, gas::MOST_RESULTS};
 use quorate_host::{
     exit::{Exit, Failure, Result},
     unix_seconds,
@@ -79,6 +79,13 @@ impl Arguments {
         };
         if epoch == 0 {
             return Err(Failure::usage(anyhow!("epoch: found 0; no result settles before the first epoch is entered")));
+        }
+        if self.results.len() > MOST_RESULTS {
+            return Err(Failure::usage(anyhow!(
+                "--result: found {} results, and no transaction holds more than {MOST_RESULTS}: nodes keep none of more than 131,072 \
+                 bytes; sign fewer at once",
+                self.results.len()
+            )));
         }
         let parts = Parts {
             chain_id,
