@@ -67,7 +67,7 @@ impl Arguments {
         let node = self.reading.node()?;
         let contract = self.contract()?;
         let counted = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
-        let watchers = self.reading.serve(&counted).await?;
+        let watchers = if self.once { None } else { self.reading.serve(&counted).await? };
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(contract, cursor_of(&self.network), "--network file");
         let following = SettlementFollower::open(node, settings, counted, Progress::new()).await?;

@@ -99,7 +99,7 @@ impl Arguments {
         let node = self.reading.node()?;
         let followed = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
         let counted = Arc::new(WatchMetrics::begun(followed));
-        let watchers = self.reading.serve(&counted).await?;
+        let watchers = if self.once { None } else { self.reading.serve(&counted).await? };
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(self.contract, self.cursor.clone(), "--cursor file");
         let settings = SettlementSettings { chain_id: self.chain_id, ..settings };
