@@ -255,4 +255,5 @@ a string of decimal digits. These fields are required, except `paid`,
 Each signer signs the digest. On BN254 it is hashed to the point with the
 printed counter and y (try-and-increment); on BLS12-381 it is a message of
 BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. Add the signatures up.
-The gas is an estimate, usually within 2 % of what the transaction uses.";
+The gas is an estimate, usually within 2 % of what the transaction uses. What a
+receiver of the results does is not in it.";
