@@ -55,8 +55,9 @@ pub(crate) struct FeeArguments {
     )]
     max_fee: u64,
 
-    /// The most that a unit of gas pays the block's proposer, whatever the node says. A transaction that pays nearly as much is not replaced
-    /// by one with higher fees: nodes take that only if it pays the proposer a tenth more
+    /// The most that a unit of gas pays the block's proposer, whatever the node says. `watch` replaces a transaction that waits by one with
+    /// higher fees, unless it pays nearly as much as this: nodes take that only if it pays the proposer a tenth more. `send` and `weigh`
+    /// replace none
     #[arg(
         long,
         value_name = "GWEI",
