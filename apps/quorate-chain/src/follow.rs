@@ -67,7 +67,7 @@ impl Arguments {
         let node = self.reading.node()?;
         let (contract, chain_of_file) = self.contract()?;
         let counted = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
-        let watchers = self.reading.serve(&counted).await?;
+        let watchers = if self.once { None } else { self.reading.serve(&counted).await? };
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(contract, cursor_of(&self.network), "--network file");
         let following = SettlementFollower::open(node, settings, counted, Progress::new()).await?;
@@ -168,7 +168,7 @@ impl Followed<'_> {
         }
     }
 
-    /// Writes the network if it is new. The inner result is how `--once` ends.
+    /// Writes the network if it is new, or if the file is gone. The inner result is how `--once` ends.
     async fn write(&mut self) -> Result<Result> {
         let block = self.following.block().unwrap_or_default();
         let mut network = self.following.follower().map(|follower| follower.network());
@@ -201,7 +201,10 @@ impl Followed<'_> {
             None => return Ok(Ok(Exit::Negative)),
         };
         self.waits = None;
-        if self.written.as_ref() == Some(&network) {
+        // Somebody may have taken the file away.
+        let is_there = self.arguments.network.try_exists();
+        let is_there = is_there.with_context(|| self.name().to_string()).map_err(Failure::io)?;
+        if is_there && self.written.as_ref() == Some(&network) {
             return Ok(Ok(Exit::Success));
         }
         let mut text = serde_json::to_vec_pretty(&network).map_err(Failure::internal)?;

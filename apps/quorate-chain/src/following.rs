@@ -1,7 +1,9 @@
 //! What `follow` and `watch` share: a settlement that is followed until somebody stops the program, and what is served to those who
 //! watch it.
 
-use std::{future::ready, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, time::Duration};
+use std::{
+    env, fmt::Display, future::ready, net::SocketAddr, path::PathBuf, rc::Rc, str::FromStr, sync::Arc, time::Duration,
+};
 
 use alloy::primitives::Address;
 use anyhow::{Context as _, anyhow};
@@ -47,13 +49,25 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds)]
     every: f64,
 
-    /// Where /livez, /readyz and /metrics are served over HTTP, such as 127.0.0.1:9604. Port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "once", env = "QUORATE_CHAIN_METRICS")]
+    /// Where /livez, /readyz and /metrics are served over HTTP, such as 127.0.0.1:9604. Port 0 takes a free one. Without it, the variable
+    /// QUORATE_CHAIN_METRICS has the address, if there is one; --once serves nothing
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "once")]
     metrics: Option<SocketAddr>,
 
-    /// Allow an address of --metrics that other machines reach. There is no TLS
-    #[arg(long, requires = "metrics", conflicts_with = "once", env = "QUORATE_CHAIN_BEYOND_LOOPBACK")]
+    /// Allow an address of --metrics that other machines reach, as QUORATE_CHAIN_BEYOND_LOOPBACK=true does. There is no TLS
+    #[arg(long, conflicts_with = "once")]
     beyond_loopback: bool,
+}
+
+// clap does not read these: to it, what is exported conflicts with a typed `--once`.
+const METRICS: &str = "QUORATE_CHAIN_METRICS";
+const BEYOND_LOOPBACK: &str = "QUORATE_CHAIN_BEYOND_LOOPBACK";
+
+/// The value of a variable, if it is set.
+fn exported<T: FromStr<Err: Display>>(name: &str) -> Result<Option<T>> {
+    let Some(text) = env::var_os(name) else { return Ok(None) };
+    let text = text.to_str().ok_or_else(|| Failure::usage(anyhow!("{name} is not text")))?;
+    text.parse().map(Some).map_err(|error| Failure::usage(anyhow!("{name}: found {text:?}: {error}")))
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
@@ -106,8 +120,16 @@ impl Reading {
 
     /// Serves those who watch, where they may ask.
     pub(crate) async fn serve(&self, watched: &Arc<impl Watched>) -> Result<Option<Connections>> {
-        let Some(address) = self.metrics else { return Ok(None) };
-        refuse_beyond_loopback(address, self.beyond_loopback).map_err(|error| {
+        let address = self.metrics.map_or_else(|| exported(METRICS), |address| Ok(Some(address)))?;
+        let Some(address) = address else {
+            if self.beyond_loopback {
+                let error = anyhow!("--beyond-loopback allows an address of --metrics, and none is named");
+                return Err(Failure::usage(error));
+            }
+            return Ok(None);
+        };
+        let is_beyond = self.beyond_loopback || exported(BEYOND_LOOPBACK)?.unwrap_or(false);
+        refuse_beyond_loopback(address, is_beyond).map_err(|error| {
             Failure::usage(anyhow!("--metrics {error}: use 127.0.0.1, or add --beyond-loopback behind a firewall"))
         })?;
         let listener = TcpListener::bind(address).await.with_context(|| format!("--metrics {address}"));

@@ -18,6 +18,9 @@ use crate::print::note;
 /// The variable that holds a key, if no file does.
 pub(crate) const VARIABLE: &str = "QUORATE_CHAIN_KEY";
 
+/// The variable that names the file of a passphrase. clap does not read it: a payer without a keystore has no use for it.
+const PASSPHRASE_VARIABLE: &str = "QUORATE_CHAIN_PASSPHRASE_FILE";
+
 /// Where the key comes from.
 #[derive(Debug, Args)]
 pub(crate) struct Payer {
@@ -26,8 +29,9 @@ pub(crate) struct Payer {
     #[arg(long, value_name = "FILE", env = "QUORATE_CHAIN_KEY_FILE")]
     key_file: Option<PathBuf>,
 
-    /// A file whose first line is the keystore's passphrase. Without it, the terminal is asked
-    #[arg(long, value_name = "FILE", requires = "key_file", env = "QUORATE_CHAIN_PASSPHRASE_FILE")]
+    /// A file whose first line is the keystore's passphrase. Without it, the variable QUORATE_CHAIN_PASSPHRASE_FILE names the file, or
+    /// the terminal is asked
+    #[arg(long, value_name = "FILE", requires = "key_file")]
     passphrase_file: Option<PathBuf>,
 }
 
@@ -49,11 +53,9 @@ impl Payer {
     }
 
     fn unlock(&self, path: &Path) -> Result<quorate_chain::Payer> {
-        let file = PayerFile {
-            key: path,
-            passphrase: self.passphrase_file.as_deref(),
-            passphrase_option: "--passphrase-file",
-        };
+        let exported = || env::var_os(PASSPHRASE_VARIABLE).map(PathBuf::from);
+        let passphrase = self.passphrase_file.clone().or_else(exported);
+        let file = PayerFile { key: path, passphrase: passphrase.as_deref(), passphrase_option: "--passphrase-file" };
         let ask = || {
             // Without a terminal there is nobody to ask.
             let asked = io::stdin().is_terminal();

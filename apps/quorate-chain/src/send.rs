@@ -26,7 +26,8 @@ use crate::{
 ///
 /// --transactions takes the lines that `quorate evm register`, `epoch` and `call` print, and sends them in order. Before each
 /// one the command compares the chain and the contract, asks the contract who may send it, and lets the node simulate the
-/// call. If the contract would refuse the call, it says why in words and sends nothing more.
+/// call. If the contract would refuse the call, it says why in words and sends nothing more. If a hub skips a settlement, it
+/// names it with the reason, sends nothing more, and the exit code is 1.
 ///
 /// --plan takes the output of `quorate evm plan --json` with a signature. The command also compares the state in which the plan
 /// settles with the network's file and with the contract.

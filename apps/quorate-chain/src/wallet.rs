@@ -13,9 +13,10 @@ use indicatif::HumanCount;
 use quorate_chain::{
     account::{Account, AccountError, AccountEvent, RECEIPT_PATIENCE, Transacted},
     fees::FeeLimits,
+    revert,
     rpc::Rpc,
 };
-use quorate_evm::Transaction;
+use quorate_evm::{Transaction, alloy_sol_types::SolEvent as _, contract::Hub};
 use quorate_host::{
     exit::{Failure, Result, output},
     flag::from_one,
@@ -54,8 +55,9 @@ pub(crate) struct FeeArguments {
     )]
     max_fee: u64,
 
-    /// The most that a unit of gas pays the block's proposer, whatever the node says. A transaction that pays nearly as much is not replaced
-    /// by one with higher fees: nodes take that only if it pays the proposer a tenth more
+    /// The most that a unit of gas pays the block's proposer, whatever the node says. `watch` replaces a transaction that waits by one with
+    /// higher fees, unless it pays nearly as much as this: nodes take that only if it pays the proposer a tenth more. `send` and `weigh`
+    /// replace none
     #[arg(
         long,
         value_name = "GWEI",
@@ -141,7 +143,8 @@ fn told(event: AccountEvent) -> io::Result<()> {
     }
 }
 
-/// Sends a transaction and waits until it is mined. Prints its hash before it is sent, and its block and its gas after.
+/// Sends a transaction and waits until it is mined. Prints its hash before it is sent, and its block and its gas after. A settlement that
+/// a hub skipped did not settle, so it is a failure.
 pub(crate) async fn send(account: &Account, call: &Transaction) -> std::result::Result<Transacted, SendFailure> {
     let sent = account.send_bytes("the transaction", call.to, call.calldata.clone(), &call.access_list).await?;
     let Transacted { receipt, .. } = &sent;
@@ -149,7 +152,30 @@ pub(crate) async fn send(account: &Account, call: &Transaction) -> std::result::
     let printed = line(format!("block        {block}"))
         .and_then(|()| line(format!("gas used     {}", HumanCount(receipt.gas_used.to()))));
     printed.map_err(|failure| SendFailure { failure: of_mined(&sent, failure), may_be_sent: true })?;
-    Ok(sent)
+    match skipped(call.to, &sent) {
+        None => Ok(sent),
+        Some(failure) => Err(SendFailure { failure, may_be_sent: true }),
+    }
+}
+
+/// The failure of a transaction to a hub that skipped settlements. It names each with its reason.
+fn skipped(hub: Address, sent: &Transacted) -> Option<Failure> {
+    let of_hub = sent.receipt.logs.iter().filter(|log| log.address() == hub);
+    let skipped = of_hub.filter_map(|log| Hub::Skipped::decode_log_data(log.data()).ok());
+    let skipped = skipped.map(|Hub::Skipped { index, settlement, reason }| {
+        format!("quorum {index} (from 0 on), of settlement {settlement}: {}", revert::words(&reason))
+    });
+    let skipped: Vec<_> = skipped.collect();
+    if skipped.is_empty() {
+        return None;
+    }
+    let transaction = sent.transaction;
+    Some(Failure::refused(anyhow!(
+        "transaction {transaction} is mined, and the hub skipped {} of its quorums, which did not settle: {}. Follow, and plan and \
+         sign these anew",
+        skipped.len(),
+        skipped.join("; ")
+    )))
 }
 
 /// The failure of a command that cannot print what became of a transaction. The user is told of it in any case.

@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     )]
     unknown: UnknownPostings,
 
-    /// Prove true postings whose proof somebody demands. Whoever proves gets the bond of the demand
+    /// Prove true postings whose proof somebody demands. Whoever proves gets the bond of the demand. Needs a payer
     #[arg(long)]
     prove: bool,
 
@@ -99,7 +99,7 @@ impl Arguments {
         let node = self.reading.node()?;
         let followed = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
         let counted = Arc::new(WatchMetrics::begun(followed));
-        let watchers = self.reading.serve(&counted).await?;
+        let watchers = if self.once { None } else { self.reading.serve(&counted).await? };
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(self.contract, self.cursor.clone(), "--cursor file");
         let settings = SettlementSettings { chain_id: self.chain_id, ..settings };
@@ -116,6 +116,9 @@ impl Arguments {
         if self.pays() {
             // The passphrase is asked for when everything else is right.
             watcher.pay(WatchPayer { payer: self.payer.open()?, fees: self.fees.limits() });
+        } else if self.prove {
+            let why = if self.once { "--once sends nothing" } else { "no payer is named (--key-file)" };
+            watcher.following().listener.problem(&format!("--prove does nothing: {why}"));
         }
         let run = async |watcher: &mut Watcher<Progress>| self.watch(watcher, is_heard).await;
         match until_stopped(&self.reading, "watching", &mut watcher, run).await? {

@@ -111,6 +111,7 @@ fn plans_that_a_hub_cannot_settle_are_named() {
     };
     let other = changed("chain.json", &|plan| plan["chain_id"] = json!(6));
     refused(&[&good, &other], &["chain.json is of chain 6", "first plan of chain 5"]);
+    refused(&[&good, &good], &["0x0101", "in the same state of 0x0101", "the hub would skip it"]);
     let other = changed("keys.json", &|plan| plan["key_group"] = json!("bls12381-g2-nu"));
     refused(&[&good, &other], &["keys.json is of chain 5 and keys of bls12381-g2-nu"]);
     let other = changed("bn254.json", &|plan| plan["key_group"] = json!("bn254-g2"));

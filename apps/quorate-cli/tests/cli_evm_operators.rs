@@ -780,6 +780,28 @@ fn several_files_are_told_apart() {
     assert_eq!(places, [(json!(a), json!(1)), (json!(a), json!(2)), (json!(b), json!(1)), (json!(b), json!(2))]);
 }
 
+/// A signer whose file begins with a mark of UTF-16 stops nobody: neither the other files, nor the lines behind its own.
+#[test]
+fn a_mark_of_utf_16_is_the_fault_of_its_line() {
+    let world = World::new(KeyGroup::Bn254G2);
+    let honest: String = (0..3).map(|i| format!("{}\n", world.line(i))).collect();
+    let network = world.file();
+    for mark in [b"\xff\xfe", b"\xfe\xff"] {
+        let alone = world.folder.path("alone.jsonl");
+        fs::write(&alone, mark).unwrap();
+        let before = world.folder.path("before.jsonl");
+        fs::write(&before, [&mark[..], b"{\n", honest.as_bytes()].concat()).unwrap();
+        let others = world.folder.file("honest.jsonl", &honest);
+        let (alone, before) = (alone.to_str().unwrap(), before.to_str().unwrap());
+        for files in [&[alone, &others][..], &[before]] {
+            let ran = evm(&[&["aggregate", "--network", &network, "--json"], files].concat(), "").exits(2);
+            let ran = ran.says(&format!("{}, line 1: found text in UTF-16, expected UTF-8", files[0]));
+            let object = ran.object();
+            assert_eq!((&object["signers"], &object["refused"]), (&json!("0-2"), &json!(1)), "{files:?}");
+        }
+    }
+}
+
 /// Two quorums that share no signer could settle two results.
 #[test]
 fn less_than_half_is_named() {

@@ -207,6 +207,21 @@ fn a_network_in_place_of_flags() {
     let later = evm(&[&sign[..], &["--network", &network, "--nonce", "18"]].concat()).exits(0).object();
     assert_eq!((&later["nonce"], &later["epoch"]), (&json!(18), &json!(3)));
     evm(&[&sign[..], &flags[..6]].concat()).exits(2).says("--nonce");
+    // The key is that of member 0.
+    let by_index = |index: &str| evm(&[&sign[..], &["--network", &network, "--index", index]].concat());
+    assert_eq!(by_index("0").exits(0).object()["index"], json!(0));
+    by_index("5").exits(2).says("--index 5").says("it is not the key of member 5");
+    by_index("99").exits(2).says("there is no member 99");
+    // A deadline in milliseconds.
+    let late = ["sign", "--key-group", "bn254-g2", "--key", &key, "--deadline", "4102444800000", "--result", RESULT];
+    evm(&[&late[..], &["--network", &network]].concat()).exits(0).says("it is in seconds, not in milliseconds");
+    // So many results fit into no transaction.
+    let results = |number: usize| [["--result", RESULT]].repeat(number).concat();
+    let plan = ["plan", "--network", &network, "--signers", "0-9"];
+    for command in [&[&sign[..], &["--network", &network]].concat()[..], &plan] {
+        evm(&[command, &results(3_000)].concat()).exits(0);
+        evm(&[command, &results(4_200)].concat()).exits(2).says("131,072");
+    }
     // Before the first epoch no result settles, so a signature would never count.
     let mut fresh = self::network();
     (fresh.epoch, fresh.enough, fresh.nonce, fresh.required) = (0, 16_777_215, 0, 0);

@@ -4,10 +4,13 @@ use std::{fmt, io, time::Duration};
 
 use alloy::{
     network::{EthereumWallet, TransactionBuilder as _},
-    primitives::{Address, B256, Bytes},
+    primitives::{Address, B256, Bytes, U256},
     rpc::types::TransactionRequest,
 };
-use quorate_evm::alloy_sol_types::SolCall;
+use quorate_evm::{
+    alloy_sol_types::SolCall,
+    amount::{COIN_DECIMALS, exact},
+};
 use quorate_host::{
     exit::{self, Ends, Exit, Failure, note},
     service,
@@ -108,8 +111,18 @@ pub enum AccountError {
     /// The transaction cannot be signed. Nothing was sent.
     #[error("the transaction cannot be signed: {0}")]
     Unsigned(String),
+    /// The node says that the account has too little money. Nothing was sent.
+    #[error("{why}: the payer {account} has {} ETH", exact(*.balance, COIN_DECIMALS))]
+    Money {
+        /// The account.
+        account: Address,
+        /// What it has, in wei.
+        balance: U256,
+        /// The node's words.
+        why: Box<RpcError>,
+    },
     /// The user cannot be told of the transaction. It was not sent.
-    #[error("{0}")]
+    #[error("the transaction's hash cannot be written, so it is not sent: {0}")]
     Untold(#[source] io::Error),
     /// The node gave no answer that can be used about a transaction, and may have it.
     #[error("transaction {transaction} may have been sent, and may be mined: {why}")]
@@ -153,6 +166,7 @@ impl AccountError {
             | Self::Fees(_)
             | Self::Nonce(_)
             | Self::Unsigned(_)
+            | Self::Money { .. }
             | Self::Untold(_) => None,
         }
     }
@@ -175,7 +189,9 @@ impl AccountError {
 impl Ends for AccountError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Node(_) | Self::Untold(_) | Self::Unknown { .. } | Self::NotMined { .. } => Exit::Io,
+            Self::Node(_) | Self::Money { .. } | Self::Untold(_) | Self::Unknown { .. } | Self::NotMined { .. } => {
+                Exit::Io
+            }
             Self::Fees(error) if matches!(**error, FeeError::Node(_)) => Exit::Io,
             Self::Nonce(error) if matches!(**error, NonceError::Node(_)) => Exit::Io,
             Self::Refused(_)
@@ -304,7 +320,10 @@ impl Account {
     /// Sends a transaction, and waits until it is mined.
     async fn transact(&self, what: &'static str, request: TransactionRequest) -> Result<Transacted, AccountError> {
         let request = request.with_from(self.address);
-        let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await.map_err(AccountError::unsent)?;
+        let estimate = match self.rpc.quantity("eth_estimateGas", json!([request])).await {
+            Ok(estimate) => estimate,
+            Err(error) => return Err(self.unsent(error).await),
+        };
         let limit = gas_limit(estimate)?;
         let fees = self.fees.offer(&self.rpc).await.map_err(|error| AccountError::Fees(error.into()))?;
         let nonce = self.next_nonce().await?;
@@ -322,7 +341,7 @@ impl Account {
             }
             Err(error) => {
                 self.underway.send_replace(None);
-                return Err(AccountError::unsent(error));
+                return Err(self.unsent(error).await);
             }
         }
         let receipt = self.receipt(transaction).await?;
@@ -332,6 +351,16 @@ impl Account {
             return Err(AccountError::Reverted { transaction, block, why });
         }
         Ok(Transacted { transaction, estimate: estimate.saturating_to(), receipt })
+    }
+
+    /// An answer by which nothing was sent. Of an account without money the node is asked what it has.
+    async fn unsent(&self, error: RpcError) -> AccountError {
+        if error.is_of_money()
+            && let Ok(balance) = self.rpc.quantity("eth_getBalance", json!([self.address, "latest"])).await
+        {
+            return AccountError::Money { account: self.address, balance, why: error.into() };
+        }
+        AccountError::unsent(error)
     }
 
     /// Waits for the receipt of a transaction that was sent.

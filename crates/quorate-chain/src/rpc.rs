@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    halt::EvmHalt,
+    halt::{EvmHalt, letters},
     refusal::SendRefusal,
     revert::{self, RevertData},
 };
@@ -535,6 +535,13 @@ impl RpcError {
     pub fn send_refusal(&self) -> Option<SendRefusal> {
         let Self::Refused { method: "eth_sendRawTransaction", message, .. } = self else { return None };
         SendRefusal::of_words(message)
+    }
+
+    /// Whether the node says that the sender has too little money, in the words of geth and others, or of Besu.
+    pub(crate) fn is_of_money(&self) -> bool {
+        let Self::Refused { message, .. } = self else { return false };
+        let letters = letters(message);
+        letters.contains("insufficientfunds") || letters.contains("upfrontcostexceeds")
     }
 
     /// The contract's error in words, if the node answers with one.

@@ -178,6 +178,14 @@ pub enum CostError {
         /// The most changed members that were measured.
         most: u64,
     },
+    /// More changed members than operators.
+    #[error("{changed} changed members: found {operators} operators, so pass at most {operators}")]
+    ChangedOperators {
+        /// The number in the question.
+        changed: f64,
+        /// The number of operators.
+        operators: u64,
+    },
     /// More results than a transaction can carry.
     #[error("{results} results: nodes keep no transaction of more than 131,072 bytes, enough for {most}; pass fewer")]
     Results {
@@ -257,8 +265,12 @@ impl CostQuestion {
         if !(least..=most).contains(&self.operators) {
             return Err(CostError::Operators { operators: self.operators, least, most });
         }
-        if !is_number(self.changed) || self.changed > self.operators as f64 {
+        let Self { changed, operators, .. } = *self;
+        if !is_number(changed) {
             return Err(CostError::Number("the changed members"));
+        }
+        if changed > operators as f64 {
+            return Err(CostError::ChangedOperators { changed, operators });
         }
         if self.results == 0 {
             return Err(CostError::Number("the results"));
@@ -504,6 +516,7 @@ mod tests {
         );
         assert!(refused(CostQuestion { operators: 3, changed: 0.0, ..QUESTION }).contains("3 operators"));
         assert!(refused(CostQuestion { changed: 33.0, ..QUESTION }).contains("at most 32"));
+        assert!(refused(CostQuestion { changed: 101.0, ..QUESTION }).contains("pass at most 100"));
         let error = CostQuestion { results: 30_000, ..QUESTION }.answer().unwrap_err();
         let CostError::Results { most, .. } = error else { panic!("{error}") };
         assert!((4_000..4_064).contains(&most) && error.to_string().contains("131,072 bytes"), "{error}");

@@ -17,6 +17,8 @@ pub const CALLDATA_NONZERO: u64 = 16;
 pub const CALLDATA_FLOOR: u64 = 10;
 /// Nodes keep no transaction of more than 131,072 bytes. Some are kept for what stands around the calldata.
 pub const MOST_BYTES: u64 = 131_072 - 1_024;
+/// More results than these are in no such transaction, whatever else stands in it: each has 32 bytes.
+pub const MOST_RESULTS: usize = MOST_BYTES as usize / 32;
 /// EIP-2929: the first read of a storage slot.
 pub const COLD_SLOT: u64 = 2_100;
 /// EIP-2929: the first access to an account, such as a page.

@@ -405,6 +405,10 @@ impl PostedResults {
         let head = Head::decode(self.head);
         let (signers, signature) = self.signed(key_group)?;
         if let Some(index) = signers.iter().last().filter(|last| *last >= keys.len()) {
+            // Whoever registers later has no weight in this epoch.
+            if let Some(weights) = weights {
+                weigh(&head, &signers, weights)?;
+            }
             return Ok(Some(format!("member {index} is said to sign, and the table has {} keys so far", keys.len())));
         }
         // The signature first: if it is false, the weights need not be known.
@@ -425,16 +429,20 @@ impl PostedResults {
         if !is_true {
             return Err(PostingFault::Signature);
         }
-        if head.counts(&signers) {
-            return Ok(None);
+        match weights {
+            Some(weights) => weigh(&head, &signers, weights).map(|()| None),
+            None if head.counts(&signers) => Ok(None),
+            None => Ok(Some(format!("the weights of epoch {} are not known", head.epoch))),
         }
-        let Some(weights) = weights else {
-            return Ok(Some(format!("the weights of epoch {} are not known", head.epoch)));
-        };
-        let weight = signers.iter().map(|index| u128::from(weights.get(index).copied().unwrap_or(0))).sum();
-        if !head.weighs_enough(weight) {
-            return Err(PostingFault::TooLight { weight, required: head.least_weight() });
-        }
-        Ok(None)
     }
+}
+
+/// Refuses signers who are no quorum of the epoch, by their number or by these weights.
+fn weigh(head: &Head, signers: &MemberSet, weights: &[u64]) -> Result<(), PostingFault> {
+    let members = signers.iter().take_while(|index| *index < head.members as usize);
+    let weight = members.map(|index| u128::from(weights.get(index).copied().unwrap_or(0))).sum();
+    if head.counts(signers) || head.weighs_enough(weight) {
+        return Ok(());
+    }
+    Err(PostingFault::TooLight { weight, required: head.least_weight() })
 }

@@ -120,6 +120,25 @@ fn a_signer_who_registers_later() {
     }
 }
 
+/// Whoever has no key yet weighs nothing in the epoch. If the others are too light, no key that comes makes a quorum of them.
+#[test]
+fn a_signer_without_a_key_adds_no_weight() {
+    for key_group in SIGNED {
+        let operators = Operators::new(key_group, 4);
+        let (keys, weights) = (operators.members(), [1; 3]);
+        let mut posted = posting(&operators, &[0, 1, 3].into_iter().collect(), 1);
+        // The epoch has the first three members, and requires all of them.
+        let head = Head { members: 3, enough: 3, ..Head::decode(posted.head) };
+        posted.head = head.encode().unwrap();
+        let sources = sources(key_group, &keys[..3], &weights);
+        let too_light = Recomputed::False(PostingFault::TooLight { weight: 2, required: 3 });
+        assert_eq!(posted.recompute(&sources, &mut DecodedKeys::default()), too_light, "{key_group}");
+        let sources = PostingSources { weights: None, ..sources };
+        let unknown = posted.recompute(&sources, &mut DecodedKeys::default());
+        assert!(matches!(unknown, Recomputed::Unknown(_)), "{unknown:?}");
+    }
+}
+
 /// One holder of keys serves settlements with keys of different groups.
 #[test]
 fn held_keys_of_one_group_are_not_those_of_another() {

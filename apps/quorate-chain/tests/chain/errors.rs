@@ -284,6 +284,28 @@ fn metrics_are_for_this_machine_and_for_a_program_that_stays() {
     follow(&["--beyond-loopback", "--once"]).exits(2).says("cannot be used with");
 }
 
+/// One file of variables serves several commands. What is exported conflicts with nothing that is typed, and demands nothing.
+#[test]
+fn what_is_exported_excludes_nothing() {
+    let contract = "0x0101010101010101010101010101010101010101";
+    let run = |command: &str, more: &[&str], exported: &[(&str, &str)]| {
+        let mut run = program();
+        run.args([command, "--rpc", "http://127.0.0.1:1"]).args(more).envs(exported.iter().copied()).ran_with("")
+    };
+    let of = ["--contract", contract];
+    let watched = [("QUORATE_CHAIN_METRICS", "0.0.0.0:0"), ("QUORATE_CHAIN_BEYOND_LOOPBACK", "true")];
+    for command in ["follow", "watch"] {
+        // The node does not answer.
+        let once = run(command, &[&of[..], &["--once"]].concat(), &watched).exits(3);
+        assert!(!once.err.contains("metrics are at"), "{once:?}");
+        run(command, &of, &watched[..1]).exits(2).says("--beyond-loopback");
+        run(command, &of, &[("QUORATE_CHAIN_METRICS", "here")]).exits(2).says("QUORATE_CHAIN_METRICS: found \"here\"");
+    }
+    let passphrase = [("QUORATE_CHAIN_PASSPHRASE_FILE", "none"), ("QUORATE_CHAIN_KEY", "5ec7e7")];
+    run("send", &["--transactions", "-"], &passphrase).exits(2).says("standard input has no transaction");
+    run("send", &["--transactions", "-", "--passphrase-file", "none"], &[]).exits(2).says("--key-file");
+}
+
 /// A gas price of zero sends nothing, and the node's program refuses it too.
 #[test]
 fn a_limit_of_fees_is_at_least_one() {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fs,
     net::{TcpListener, TcpStream},
     sync::{
         Arc,
@@ -227,6 +228,20 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     let ended = folder.once(&world.url(), world.contract(), &[]).exits(0);
     ended.says("is not the chain's any more: the logs are read anew from block 0 on");
     assert_eq!(folder.network().unwrap(), world.network);
+}
+
+/// The network is the same as before, and its file is not there any more.
+#[test]
+fn a_file_that_is_taken_away_is_written_again() {
+    let Some(world) = started(4) else { return };
+    let folder = Folder::new();
+    let program = folder.background(&world.url(), world.contract(), &["--confirmations", "0"]);
+    folder.wait("the file", |network| *network == world.network);
+    fs::remove_file(folder.path("network.json")).unwrap();
+    world.node.mine(1);
+    folder.wait("the file again", |network| *network == world.network);
+    program.signal(Signal::INT);
+    program.ends().exits(0);
 }
 
 fn free_address() -> String {

@@ -9,7 +9,9 @@ use std::{
 use quorate_evm::{
     KeyGroup, MemberSet, NextEpoch, Sender, Transaction, Upkeep,
     alloy_primitives::{Address, B256, Bytes, U64},
+    alloy_sol_types::SolEvent as _,
     base::PART,
+    contract::Hub,
     quorum::Store,
 };
 
@@ -244,6 +246,36 @@ fn taking(waiting: u64, status: Option<u64>) -> Proxy {
             _ => json!("0x1"),
         })
     })
+}
+
+/// A hub that skips a settlement does not revert. Whoever sent the call is told, and the lines behind it are not sent.
+#[test]
+fn a_settlement_that_a_hub_skips_is_named() {
+    let Some((world, folder)) = world(1) else { return };
+    let settlement = Address::repeat_byte(9);
+    // MSTORE(0, 32), and LOG3(0, 64, topic, 1, settlement): the reason has no bytes.
+    let mstore = [0x60, 0x20, 0x5f, 0x52];
+    let topics =
+        [&[0x73][..], settlement.as_slice(), &[0x60, 1, 0x7f], Hub::Skipped::SIGNATURE_HASH.as_slice()].concat();
+    let log = [&mstore[..], &topics, &[0x60, 0x40, 0x5f, 0xa3, 0x00]].concat();
+    let to = world.node.create(creation(&log));
+    let call = Transaction {
+        about: "settle".to_owned(),
+        chain_id: world.network.chain_id,
+        to,
+        sender: Sender::Anyone,
+        after_epoch: None,
+        access_list: Vec::new(),
+        calldata: Bytes::new(),
+    };
+    let block = world.node.block();
+    let ended = send(&folder, &world, 0, &[call.clone(), call]).ran().exits(1);
+    ended
+        .says("line 1: transaction 0x")
+        .says("the hub skipped 1 of its quorums")
+        .says("quorum 1 (from 0 on)")
+        .says(&settlement.to_string());
+    assert_eq!(world.node.block(), block + 1);
 }
 
 /// `send` of one transaction, for whose receipt nobody waits.

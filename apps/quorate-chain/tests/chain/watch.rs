@@ -292,6 +292,21 @@ fn a_demand_of_others_is_not_the_watchers() {
     assert_eq!(running.ended(), 0);
 }
 
+/// Without a payer nothing is proven, and whoever asked for proofs is told.
+#[test]
+fn proofs_without_a_payer() {
+    let Some(world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let folder = Folder::new();
+    let once = |more: &[&str]| watch(&folder, &world.url(), &world, &[&["--once"][..], more].concat()).ran().exits(0);
+    once(&["--prove"]).says("--prove does nothing: --once sends nothing");
+    assert!(!once(&[]).err.contains("--prove"));
+    let [out, err] = ["out", "err"].map(|name| File::create(folder.path(name)).unwrap());
+    let mut running = Running::start(watch(&folder, &world.url(), &world, &["--prove"]).stdout(out).stderr(err));
+    wait_until_said("--prove does nothing: no payer is named", &folder);
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
 /// It is killed after its demand. The next run goes on from the cursor, and drops the posting.
 #[test]
 fn a_watcher_that_is_killed_goes_on() {
@@ -555,7 +570,7 @@ fn what_cannot_be_watched_is_refused() {
 fn a_payer_names_the_chain_and_the_highest_bond() {
     let Some(world) = started(KeyGroup::Bls12381G2Nu) else { return };
     let folder = Folder::new();
-    let once = |more: &[&str]| watch(&folder, &world.url(), &world, &[&["--once"], more].concat()).ran();
+    let once = |more: &[&str]| watch(&folder, &world.url(), &world, &[&["--once"][..], more].concat()).ran();
     let chain_id = world.node.chain_id().to_string();
     let ended = once(&["--chain-id", "7"]).exits(2);
     ended.says(&format!("the node is of chain {chain_id}, and --chain-id is 7; check --rpc"));

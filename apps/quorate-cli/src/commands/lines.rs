@@ -12,7 +12,7 @@ use quorate_formats::{
     InputError, from_hex, json,
     lines::{BoundedLines, LineRead},
 };
-use quorate_host::{dash, exit::Failure};
+use quorate_host::{dash, exit::Failure, text::Utf16};
 use serde::{Deserialize, Serialize};
 
 use super::{complaints::Complaints, print, unlock::name_of};
@@ -46,7 +46,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// A line, or the reason why it cannot be read: its bytes are not text, or it is longer than
+/// A line, or the reason why it cannot be read: its bytes are not text, it begins with a mark of UTF-16, or it is longer than
 /// [`LINE_LIMIT`](quorate_formats::lines::LINE_LIMIT) and was skipped.
 pub(super) struct Line {
     pub(super) spot: Spot,
@@ -77,7 +77,13 @@ impl Lines {
     /// The next line that is not blank.
     pub(super) fn next(&mut self) -> Result<Option<Line>, Failure> {
         while let Some(Input { name, lines }) = self.inputs.last_mut() {
-            let read = lines.read(&mut self.buffer);
+            let (read, mark) = match lines.read(&mut self.buffer) {
+                // That is the fault of this line alone, because the lines behind it may be somebody else's. It is read again as a line.
+                Err(error) if error.get_ref().is_some_and(|source| source.is::<Utf16>()) => {
+                    (lines.read(&mut self.buffer), Some(Utf16))
+                }
+                read => (read, None),
+            };
             let read = read.map_err(|error| Failure::from(InputError::from(error)).context(name.clone()))?;
             let text = match read {
                 None => {
@@ -87,9 +93,10 @@ impl Lines {
                 Some(LineRead::TooLong(error)) => Err(error.to_string()),
                 Some(LineRead::Whole | LineRead::AtEnd) => match self.buffer.trim_ascii() {
                     [] => continue,
-                    text => {
-                        str::from_utf8(text).map(str::to_owned).map_err(|_| "the line is not UTF-8 text".to_owned())
-                    }
+                    text => match (mark, str::from_utf8(text)) {
+                        (Some(utf_16), _) => Err(utf_16.to_string()),
+                        (None, text) => text.map(str::to_owned).map_err(|_| "the line is not UTF-8 text".to_owned()),
+                    },
                 },
             };
             return Ok(Some(Line { spot: Spot { file: name.clone(), line: lines.number() }, text }));

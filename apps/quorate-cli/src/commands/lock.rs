@@ -51,8 +51,8 @@ impl KeystoreArguments {
         let passphrase = PassphraseSource::from_flags(self.passphrase_file.clone(), self.passphrase_fd)?;
         if !self.keystore && passphrase != PassphraseSource::Terminal {
             return Err(Failure::usage(anyhow!(
-                "--passphrase-file and --passphrase-fd are for the keystore that is written, so they need --keystore; for a \
-                 keystore that is read use --from-passphrase-file or --from-passphrase-fd"
+                "--passphrase-file and --passphrase-fd are for the keystore that is written, so they need --keystore; a \
+                 command that reads a keystore has --from-passphrase-file and --from-passphrase-fd for it"
             )));
         }
         Ok(passphrase)

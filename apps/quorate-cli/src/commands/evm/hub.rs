@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{
     KeyGroup,
-    alloy_primitives::{Address, Bytes},
+    alloy_primitives::{Address, B256, Bytes},
     hub::{self, Settling},
     transaction::{Sender, Transaction},
 };
@@ -24,8 +24,9 @@ use crate::commands::print;
 /// Settle several plans in one call of a hub, which checks all signatures in one product of pairings
 ///
 /// The settlements must have been deployed with this hub. The plans are settled in the order of the options. Plans of one
-/// settlement follow each other: the second is made from a network in which the first has settled. A settlement that
-/// reverts, because somebody else settled its next result, is skipped, and the others settle.
+/// settlement follow each other: the second needs the network in which the first has settled. No command makes that file; a
+/// program gets it from `Network::settled` of the library quorate-evm. A settlement that reverts, because somebody else settled
+/// its next result, is skipped, and the others settle; `quorate-chain send` names those that were skipped.
 ///
 /// Prints the transaction on one line, for `quorate-chain send --transactions`. Anyone may send it.
 #[derive(Debug, Args)]
@@ -46,6 +47,8 @@ struct Plan {
     key_group: KeyGroup,
     chain_id: u64,
     contract: Address,
+    /// The state in which the call settles.
+    state: B256,
     access_list: Vec<Address>,
     calldata: Option<Bytes>,
 }
@@ -71,6 +74,7 @@ impl Arguments {
         });
         let plans = plans.collect::<std::result::Result<Vec<_>, Failure>>()?;
         let (chain_id, key_group) = (plans[0].0.chain_id, plans[0].0.key_group);
+        let mut states = BTreeSet::new();
         for (plan, _, name) in &plans {
             if (plan.chain_id, plan.key_group) != (chain_id, key_group) {
                 return Err(Failure::usage(anyhow!(
@@ -78,6 +82,12 @@ impl Arguments {
                      is on one chain, for one kind of keys",
                     plan.chain_id,
                     plan.key_group
+                )));
+            }
+            if !states.insert((plan.contract, plan.state)) {
+                return Err(Failure::usage(anyhow!(
+                    "{name} settles in the same state of {} as a plan before it, so the hub would skip it: name one of them",
+                    plan.contract
                 )));
             }
         }

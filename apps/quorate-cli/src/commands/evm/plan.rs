@@ -5,7 +5,10 @@ use std::{path::PathBuf, str::FromStr};
 use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{
-    MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
+    MemberSet, Network, Order, PlanError, QuorumSignature, SettlementPlan,
+    alloy_primitives::B256,
+    base::Weigh,
+    gas::{MOST_BYTES, Measured},
 };
 use quorate_formats::from_hex;
 use quorate_host::{
@@ -103,6 +106,7 @@ impl Arguments {
         let signature = signature.map(|(signature, _)| signature);
         let report = Report::new(&network, &plan, &ways, signature.as_ref(), &measured);
         let report = report.map_err(|error| Failure::usage(error).context("--store"))?;
+        refuse_too_long(&plan)?;
         if self.json {
             print::json(&report)?;
         } else {
@@ -110,6 +114,18 @@ impl Arguments {
         }
         Ok(Exit::Success)
     }
+}
+
+/// Refuses results whose transaction no node keeps. A plan without results only tells the gas.
+fn refuse_too_long(plan: &SettlementPlan) -> std::result::Result<(), Failure> {
+    let call = plan.call(&QuorumSignature::stand_in(plan.key_group));
+    let (results, bytes) = (plan.order.results.len(), call.map_err(Failure::usage)?.len() as u64);
+    if results == 0 || bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(Failure::usage(anyhow!(
+        "the calldata for {results} results has {bytes} bytes, and nodes keep no transaction of more than 131,072: settle fewer at once"
+    )))
 }
 
 /// What is planned.
@@ -239,4 +255,5 @@ a string of decimal digits. These fields are required, except `paid`,
 Each signer signs the digest. On BN254 it is hashed to the point with the
 printed counter and y (try-and-increment); on BLS12-381 it is a message of
 BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. Add the signatures up.
-The gas is an estimate, usually within 2 % of what the transaction uses.";
+The gas is an estimate, usually within 2 % of what the transaction uses. What a
+receiver of the results does is not in it.";

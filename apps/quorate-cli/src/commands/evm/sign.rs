@@ -2,13 +2,16 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::{alloy_primitives::B256, digest::Contract};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_evm::{alloy_primitives::B256, digest::Contract, gas::MOST_RESULTS};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    unix_seconds,
+};
 
 use super::{
     network_file::SettlementArguments,
     operator::OperatorArguments,
-    signature_line::{Parts, SignatureLine},
+    signature_line::{Parts, SignatureLine, is_of_member},
     store::StoreIn,
 };
 use crate::commands::print;
@@ -26,8 +29,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     operator: OperatorArguments,
 
-    /// The index of the operator's key in the contract, from the event KeyAdded. Without it, `quorate evm aggregate` looks for
-    /// the key
+    /// The index of the operator's key in the contract, from the event KeyAdded. It is compared with --network. Without it,
+    /// `quorate evm aggregate` looks for the key
     #[arg(long, value_name = "N")]
     index: Option<usize>,
 
@@ -77,6 +80,13 @@ impl Arguments {
         if epoch == 0 {
             return Err(Failure::usage(anyhow!("epoch: found 0; no result settles before the first epoch is entered")));
         }
+        if self.results.len() > MOST_RESULTS {
+            return Err(Failure::usage(anyhow!(
+                "--result: found {} results, and no transaction holds more than {MOST_RESULTS}: nodes keep none of more than 131,072 \
+                 bytes; sign fewer at once",
+                self.results.len()
+            )));
+        }
         let parts = Parts {
             chain_id,
             contract: address,
@@ -88,11 +98,21 @@ impl Arguments {
         };
         print::note("what is signed:");
         parts.lines().for_each(print::note);
+        if self.deadline.saturating_sub(unix_seconds()) > A_HUNDRED_YEARS {
+            print::note("the deadline is more than 100 years away: it is in seconds, not in milliseconds");
+        }
         let operator = self.operator.unlock()?;
+        if let (Some(network), Some(index)) = (&network, self.index) {
+            is_of_member(&operator.member(), index, network)
+                .map_err(|why| Failure::usage(anyhow!("--index {index}: {why}")))?;
+        }
         print::json(&SignatureLine::sign(&operator, self.index, parts))?;
         Ok(Exit::Success)
     }
 }
+
+/// In seconds. A deadline that is farther away was meant in milliseconds, or to be none.
+const A_HUNDRED_YEARS: u64 = 100 * 365 * 24 * 60 * 60;
 
 /// Clap's own usage line does not fit.
 const USAGE: &str = "\
