@@ -792,8 +792,7 @@ fn a_mark_of_utf_16_is_the_fault_of_its_line() {
         let before = world.folder.path("before.jsonl");
         fs::write(&before, [&mark[..], b"{\n", honest.as_bytes()].concat()).unwrap();
         let others = world.folder.file("honest.jsonl", &honest);
-        let (alone, before) = (alone.to_str().unwrap(), before.to_str().unwrap());
-        for files in [&[alone, &others][..], &[before]] {
+        for files in [&[&alone[..], &others][..], &[&before]] {
             let ran = evm(&[&["aggregate", "--network", &network, "--json"], files].concat(), "").exits(2);
             let ran = ran.says(&format!("{}, line 1: found text in UTF-16, expected UTF-8", files[0]));
             let object = ran.object();
