@@ -51,7 +51,7 @@ pub struct XmdTag<'a> {
 ///
 /// Two maps and one addition. The cofactor is 1, so there is no cofactor clearing.
 pub fn hash_to_curve(message: &[u8], tag: XmdTag<'_>) -> MessagePoint {
-    let [[first, second]] = hash_to_curve_parts(&[message], tag, &roots_one_by_one)[..] else {
+    let [[first, second]] = hash_to_curve_parts([message], tag, &roots_one_by_one)[..] else {
         unreachable!("a message has two points")
     };
     MessagePoint::from_point((first.into_group() + second).into_affine())

@@ -142,31 +142,37 @@ fn name_network(judged: &mut [&mut Judged], found: &str, expected: &str) -> Stri
 
 /// An invalid claim vouches for nothing, nor does a claim that rests on such claims alone. Cost: linear.
 fn refuse_what_rests_on_invalid_claims(judged: &mut [&mut Judged]) {
+    struct Committee {
+        vouchers: Arc<Vec<Origin>>,
+        /// The places of the claims that rest on it.
+        resting: Vec<usize>,
+    }
     let mut proven = Vec::new();
     // All claims of a committee share the list of the claims that vouch for it.
-    let mut committees: HashMap<*const Vec<Origin>, (Arc<Vec<Origin>>, Vec<usize>)> = HashMap::new();
+    let mut committees = HashMap::<*const Vec<Origin>, Committee>::new();
     for (place, judged) in judged.iter().enumerate().filter(|(_, judged)| judged.is_valid()) {
         match &judged.about.rests_on {
             None => proven.push(place),
             Some(vouchers) => {
                 let committee = committees.entry(Arc::as_ptr(vouchers));
-                committee.or_insert_with(|| (vouchers.clone(), Vec::new())).1.push(place);
+                let new = || Committee { vouchers: vouchers.clone(), resting: Vec::new() };
+                committee.or_insert_with(new).resting.push(place);
             }
         }
     }
     let mut vouched: HashMap<Origin, Vec<*const Vec<Origin>>> = HashMap::new();
-    for (committee, (vouchers, _)) in &committees {
-        for origin in vouchers.iter() {
-            vouched.entry(origin.clone()).or_default().push(*committee);
+    for (key, committee) in &committees {
+        for origin in committee.vouchers.iter() {
+            vouched.entry(origin.clone()).or_default().push(*key);
         }
     }
     while let Some(place) = proven.pop() {
-        for committee in vouched.remove(&judged[place].about.origin).unwrap_or_default() {
-            proven.extend(committees.remove(&committee).into_iter().flat_map(|(_, places)| places));
+        for key in vouched.remove(&judged[place].about.origin).unwrap_or_default() {
+            proven.extend(committees.remove(&key).into_iter().flat_map(|committee| committee.resting));
         }
     }
-    for (vouchers, places) in committees.into_values() {
-        for place in places {
+    for Committee { vouchers, resting } in committees.into_values() {
+        for place in resting {
             judged[place].fault = Some(Fault::RestsOn(vouchers.clone()));
         }
     }
