@@ -186,8 +186,8 @@ impl Stream {
                 return Err(format!("a batch states {length} rows or elements, in a stream of {} bytes", self.length));
             }
         }
-        let lengths = batch.buffers().into_iter().flatten().map(|buffer| u64::try_from(buffer.length()));
-        let stated = lengths.sum::<Result<u64, _>>().map_err(|_| damaged())?;
+        let mut lengths = batch.buffers().into_iter().flatten().map(|buffer| u64::try_from(buffer.length()).ok());
+        let stated = lengths.try_fold(0u64, |sum, length| sum.checked_add(length?)).ok_or_else(damaged)?;
         if stated > body.len() as u64 {
             return Err(format!("the buffers of a batch state {stated} bytes, but it has {}", body.len()));
         }
