@@ -110,7 +110,7 @@ pub struct Ban {
     pub false_claims: u64,
 }
 
-/// The name of a source for a log or a page: at most 200 characters, each as [`plain`](quorate_host::plain) shows it. Liars choose their
+/// The name of a source for a log or a page: at most 200 characters, each as [`plain`](mod@quorate_host::plain) shows it. Liars choose their
 /// names.
 #[must_use]
 pub fn shown_name(source: &SourceId) -> String {
