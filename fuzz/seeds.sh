@@ -145,7 +145,6 @@ generator=17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e8
 printf "quorate key set 1\neth2\n\001\000\000\000\000\000\000\000\002$(echo $generator | octal)" > "$corpus/key_sets/saved"
 # A network; the log of the key of member 0 of table 0, and that of its page, as src/evm_follow.rs reads them.
 seed evm_network ../examples/network.json
-word=$(printf %064x 0)
-printf "$(echo "000200c00000$word$word$(printf '%064x%064x' 32 128)${g2}010200400000$word$word$(printf '%064x%064x' 0 1)" | octal)" > "$corpus/evm_follow/key"
+printf "$(echo "000200c00000$zeros$zeros$(printf '%064x%064x' 32 128)${g2}010200400000$zeros$zeros$(printf '%064x%064x' 0 1)" | octal)" > "$corpus/evm_follow/key"
 # A claim with a key, a message, a signature and two indices.
 printf "$(echo 12170a01611204657468321a0201022201053201065a020102 | octal)" > "$corpus/grpc_message/claim"

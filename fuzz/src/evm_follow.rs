@@ -3,34 +3,11 @@
 
 use quorate_evm::{
     alloy_primitives::{Address, B256, Log},
-    alloy_sol_types::SolEvent as _,
-    contract::{OptimisticSettlement, Settlement, StakeRegistrar},
     follow::{Deployment, Follower, SettlementEvent},
 };
 
 const DEPLOYMENT: Deployment =
     Deployment { chain_id: 1, contract: Address::ZERO, pinned_slots: 2, changes_a_store: 10, digest_hash: None };
-
-/// No bytes guess a hash, so a byte chooses it.
-const EVENTS: [B256; 17] = [
-    Settlement::KeyAdded::SIGNATURE_HASH,
-    Settlement::KeysPaged::SIGNATURE_HASH,
-    Settlement::KeysCarried::SIGNATURE_HASH,
-    Settlement::WeightsPaged::SIGNATURE_HASH,
-    Settlement::WeightsPrepared::SIGNATURE_HASH,
-    Settlement::EpochBegun::SIGNATURE_HASH,
-    Settlement::EpochEntered::SIGNATURE_HASH,
-    Settlement::Settled::SIGNATURE_HASH,
-    Settlement::SettledAll::SIGNATURE_HASH,
-    Settlement::BasePinned::SIGNATURE_HASH,
-    OptimisticSettlement::Posted::SIGNATURE_HASH,
-    OptimisticSettlement::Demanded::SIGNATURE_HASH,
-    OptimisticSettlement::Proven::SIGNATURE_HASH,
-    OptimisticSettlement::Dropped::SIGNATURE_HASH,
-    OptimisticSettlement::Displaced::SIGNATURE_HASH,
-    OptimisticSettlement::Finished::SIGNATURE_HASH,
-    StakeRegistrar::EpochWeighed::SIGNATURE_HASH,
-];
 
 /// The most transactions of one input.
 const MOST: usize = 48;
@@ -41,7 +18,8 @@ pub fn run(mut bytes: &[u8]) {
         // The event, how many topics follow it, the lengths of the log's data and of the calldata.
         let Some(([event, topics, data @ .., long, short], rest)) = bytes.split_first_chunk::<6>() else { break };
         bytes = rest;
-        let mut all = vec![EVENTS[usize::from(*event) % EVENTS.len()]];
+        // No bytes guess a hash, so a byte chooses it.
+        let mut all = vec![SettlementEvent::TOPICS[usize::from(*event) % SettlementEvent::TOPICS.len()]];
         all.extend((0..topics % 4).map(|_| B256::right_padding_from(take(&mut bytes, 32))));
         let data = take(&mut bytes, u16::from_be_bytes(*data).into()).to_vec();
         let calldata = take(&mut bytes, u16::from_be_bytes([*long, *short]).into());

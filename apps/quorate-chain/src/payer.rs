@@ -55,7 +55,8 @@ impl Payer {
     fn unlock(&self, path: &Path) -> Result<quorate_chain::Payer> {
         let exported = || env::var_os(PASSPHRASE_VARIABLE).map(PathBuf::from);
         let passphrase = self.passphrase_file.clone().or_else(exported);
-        let file = PayerFile { key: path, passphrase: passphrase.as_deref(), passphrase_option: "--passphrase-file" };
+        let passphrase_option = if self.passphrase_file.is_some() { "--passphrase-file" } else { PASSPHRASE_VARIABLE };
+        let file = PayerFile { key: path, passphrase: passphrase.as_deref(), passphrase_option };
         let ask = || {
             // Without a terminal there is nobody to ask.
             let asked = io::stdin().is_terminal();

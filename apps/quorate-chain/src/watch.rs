@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID", env = "QUORATE_CHAIN_CHAIN_ID")]
     chain_id: Option<u64>,
 
-    /// Refuse a settlement of which a demand costs a higher bond than this, in the chain's coin, such as 0.03
+    /// Refuse a settlement of which a demand costs a higher bond than this, in the chain's coin, such as 0.05
     #[arg(long, value_name = "AMOUNT", env = "QUORATE_CHAIN_MOST_BOND", value_parser = amount::parse_wei)]
     most_bond: Option<u128>,
 
@@ -90,7 +90,7 @@ const EXAMPLES: &str = "\
 Examples:
   quorate-chain watch --rpc http://localhost:8545 --contract 0x… --once
   quorate-chain watch --rpc http://localhost:8545 --contract 0x… \\
-      --key-file payer.json --chain-id 1 --most-bond 0.03 \\
+      --key-file payer.json --chain-id 1 --most-bond 0.05 \\
       --prove --metrics 127.0.0.1:9605";
 
 impl Arguments {

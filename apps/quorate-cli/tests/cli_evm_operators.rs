@@ -519,7 +519,7 @@ fn lines_that_are_refused() {
         line
     };
     refused(lines[1].clone(), "the signature of member 1 is there already");
-    refused(with("index", json!(2)), "\"key\": it is not the key of member 2");
+    refused(with("index", json!(2)), "\"index\": it is not the key of member 2");
     refused(with("index", json!(4)), "\"index\": there is no member 4: the network has 4 keys");
     refused(with("index", json!(-1)), "\"index\"");
     refused(with("signature", json!("00".repeat(64))), "\"signature\": 64 bytes, expected 96 as in bls12381-g2");

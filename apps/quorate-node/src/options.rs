@@ -128,7 +128,7 @@ options! {
     /// The id of its chain. A node of another one is refused, and nothing is signed for another one [default: what the node says]
     #[arg(value_name = "ID", help_heading = "Watch")]
     watch_chain_id: u64, "QUORATE_NODE_WATCH_CHAIN_ID";
-    /// Watch no settlement of which a demand costs a higher bond than this, in the chain's coin, such as 0.03
+    /// Watch no settlement of which a demand costs a higher bond than this, in the chain's coin, such as 0.05
     #[arg(value_name = "AMOUNT", help_heading = "Watch")]
     watch_most_bond: String, "QUORATE_NODE_WATCH_MOST_BOND";
     /// The block in which it was deployed, or one before it [default: 0]

@@ -541,7 +541,8 @@ impl RpcError {
     pub(crate) fn is_of_money(&self) -> bool {
         let Self::Refused { message, .. } = self else { return false };
         let letters = letters(message);
-        letters.contains("insufficientfunds") || letters.contains("upfrontcostexceeds")
+        // A contract may revert with such words, too.
+        !self.is_of_contract() && (letters.contains("insufficientfunds") || letters.contains("upfrontcostexceeds"))
     }
 
     /// The contract's error in words, if the node answers with one.

@@ -1076,7 +1076,14 @@ fn times_without_end_overflow_nothing() {
     for place in [0, 2] {
         let operator = snapshot().aggregators(ID)[place];
         let settings = settings(operator, Roles { aggregate: true, ..Roles::default() });
-        let endless = NodeSettings { stragglers: u64::MAX, turn: u64::MAX, ..settings };
+        let endless = NodeSettings {
+            stragglers: u64::MAX,
+            turn: u64::MAX,
+            submission_timeout: u64::MAX,
+            retry: u64::MAX,
+            ask_first: u64::MAX,
+            ..settings
+        };
         let mut node = Node::new(endless, 0, Saved::default());
         node.step(NodeEvent::Snapshot(snapshot()), NOW);
         node.step(task(0), NOW);

@@ -121,18 +121,25 @@ fn a_state_that_does_not_match_is_never_written() {
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
-/// A cursor whose keys are not those of the logs is taken away as well, or every run after it would fail as this one.
-#[test]
-fn a_cursor_that_the_logs_contradict_is_not_kept() {
-    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+/// A settlement that was followed, and in whose cursor somebody has changed the keys.
+fn with_cursor(change: impl FnOnce(&mut Value)) -> Option<(LocalSettlement, Folder)> {
+    let mut world = LocalSettlement::deploy(KeyGroup::Bn254G2, 4)?;
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
     folder.once(&world.url(), world.contract(), &[]).exits(0);
     let path = folder.path("network.json.cursor");
     let mut cursor: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    cursor["follower"]["tables"]["0"]["keys"].as_array_mut().unwrap().pop();
+    change(&mut cursor["follower"]["tables"]["0"]["keys"]);
     fs::write(&path, cursor.to_string()).unwrap();
+    Some((world, folder))
+}
+
+/// A cursor whose keys are not those of the logs is taken away as well, or every run after it would fail as this one.
+#[test]
+fn a_cursor_that_the_logs_contradict_is_not_kept() {
+    let pop = |keys: &mut Value| drop(keys.as_array_mut().unwrap().pop());
+    let Some((mut world, folder)) = with_cursor(pop) else { return };
     world.register(9);
     let ended = folder.once(&world.url(), world.contract(), &[]).exits(1);
     ended.says("logs are missing: key 4 follows, expected 3");
@@ -144,15 +151,7 @@ fn a_cursor_that_the_logs_contradict_is_not_kept() {
 /// Whoever adds its keys up cuts each at fixed places.
 #[test]
 fn a_cursor_with_a_torn_key_is_refused() {
-    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
-    world.begin(vec![1; 4], 3, false);
-    world.enter();
-    let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &[]).exits(0);
-    let path = folder.path("network.json.cursor");
-    let mut cursor: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    cursor["follower"]["tables"]["0"]["keys"][1] = json!("0x00");
-    fs::write(&path, cursor.to_string()).unwrap();
+    let Some((mut world, folder)) = with_cursor(|keys| keys[1] = json!("0x00")) else { return };
     world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
     let ended = folder.once(&world.url(), world.contract(), &[]).exits(2);
     ended.says("this is not a cursor: keys[1]: 1 bytes, expected 128; delete it");

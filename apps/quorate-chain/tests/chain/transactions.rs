@@ -183,15 +183,7 @@ fn a_call_that_the_evm_stops() {
         (&[0x5f, 0x56], "does what the EVM forbids"),
     ] {
         let to = world.node.create(creation(code));
-        let call = Transaction {
-            about: "call it".to_owned(),
-            chain_id: world.network.chain_id,
-            to,
-            sender: Sender::Anyone,
-            after_epoch: None,
-            access_list: Vec::new(),
-            calldata: Bytes::new(),
-        };
+        let call = without_calldata(world.network.chain_id, to);
         let block = world.node.block();
         let ended = send(&folder, &world, 0, &[call]).ran().exits(1);
         ended.says("the call fails, so it is not sent").says(words).says("Check the contract's address");
@@ -248,6 +240,11 @@ fn taking(waiting: u64, status: Option<u64>) -> Proxy {
     })
 }
 
+fn without_calldata(chain_id: u64, to: Address) -> Transaction {
+    let (about, access_list, calldata) = ("call it".to_owned(), Vec::new(), Bytes::new());
+    Transaction { about, chain_id, to, sender: Sender::Anyone, after_epoch: None, access_list, calldata }
+}
+
 /// A hub that skips a settlement does not revert. Whoever sent the call is told, and the lines behind it are not sent.
 #[test]
 fn a_settlement_that_a_hub_skips_is_named() {
@@ -259,15 +256,7 @@ fn a_settlement_that_a_hub_skips_is_named() {
         [&[0x73][..], settlement.as_slice(), &[0x60, 1, 0x7f], Hub::Skipped::SIGNATURE_HASH.as_slice()].concat();
     let log = [&mstore[..], &topics, &[0x60, 0x40, 0x5f, 0xa3, 0x00]].concat();
     let to = world.node.create(creation(&log));
-    let call = Transaction {
-        about: "settle".to_owned(),
-        chain_id: world.network.chain_id,
-        to,
-        sender: Sender::Anyone,
-        after_epoch: None,
-        access_list: Vec::new(),
-        calldata: Bytes::new(),
-    };
+    let call = without_calldata(world.network.chain_id, to);
     let block = world.node.block();
     let ended = send(&folder, &world, 0, &[call.clone(), call]).ran().exits(1);
     ended
@@ -280,15 +269,7 @@ fn a_settlement_that_a_hub_skips_is_named() {
 
 /// `send` of one transaction, for whose receipt nobody waits.
 fn send_one(folder: &Folder, node: &Proxy) -> Command {
-    let call = Transaction {
-        about: "nothing".to_owned(),
-        chain_id: 1,
-        to: Address::repeat_byte(1),
-        sender: Sender::Anyone,
-        after_epoch: None,
-        access_list: Vec::new(),
-        calldata: Bytes::new(),
-    };
+    let call = without_calldata(1, Address::repeat_byte(1));
     let file = folder.write("transactions.jsonl", serde_json::to_string(&call).unwrap());
     let mut command = program();
     command.args(["send", "--wait", "0", "--rpc", &node.url, "--transactions"]).arg(file);

@@ -11,7 +11,7 @@ use quorate_evm::alloy_primitives::Address;
 use quorate_host::metrics::Watched as _;
 
 use super::{
-    bounds::{MAX_SUBMISSIONS, clipped, push_bounded},
+    bounds::{MAX_MEMBERS, MAX_SUBMISSIONS, clipped, push_bounded},
     report::{
         BanRow, ChainReport, Component, Count, IdentityReport, MemberReport, PeerRow, PunishmentKind, PunishmentReport,
         Purpose, RewardsReport, SubmissionReport, SubmissionState,
@@ -193,7 +193,9 @@ impl State {
     /// The operator of a node that signs, if the running epoch does not count its signatures.
     fn signs_without_weight(&self) -> Option<Address> {
         let identity = self.identity.as_ref().filter(|identity| identity.roles.signs())?;
-        let has_weight = |operator: &Address| self.members.iter().any(|member| member.owner == *operator);
+        // A list that is full may lack the operator.
+        let is_cut = self.members.len() >= MAX_MEMBERS;
+        let has_weight = |operator: &Address| is_cut || self.members.iter().any(|member| member.owner == *operator);
         identity.operator.filter(|operator| !has_weight(operator))
     }
 

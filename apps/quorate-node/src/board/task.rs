@@ -14,7 +14,7 @@ use super::{
 use crate::metrics::Metrics;
 use quorate_network::roles::{RoundReport, TaskReport};
 
-/// The tasks: all that are open, and the newest of those that are over, [`MAX_TASKS`] in all.
+/// The tasks, at most [`MAX_TASKS`]: those that are open before those that are over, and of each the newest.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     records: BTreeMap<B256, Record>,

@@ -129,7 +129,7 @@ pub struct CountsView {
     pub approved: u64,
     /// Tasks whose rejection is final.
     pub rejected: u64,
-    /// Tasks that can settle no more, or made room for others.
+    /// Tasks that can settle no more, or made room for others. One of these may settle all the same, and counts there, too.
     pub lapsed: u64,
     /// Tasks that can still settle.
     pub open: u64,

@@ -583,6 +583,7 @@ impl Runtime {
                 tracing::warn!(id = %candidate.id, "the signer: {why}");
                 if refusal == SignerRefusal::NotNow {
                     self.signer_failed = true;
+                    self.lacking.insert(Component::Signer);
                     self.parts.board.failed(Component::Signer, why);
                 }
                 self.step(NodeEvent::SignRefused { candidate, refusal }, None).await;

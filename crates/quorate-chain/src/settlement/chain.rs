@@ -262,7 +262,7 @@ impl Chain {
                 Some(_) | None => {}
             }
             left = Some(block.number);
-            self.weighed = None;
+            (self.compared, self.weighed) = (None, None);
             self.uncounted.clear();
             self.checkpoints.pop_back();
         }
@@ -307,7 +307,7 @@ impl Chain {
             return Ok(Step::Done);
         }
         let transactions = transactions?;
-        let mut read = Vec::new();
+        let (mut read, mut said) = (Vec::new(), Vec::new());
         let mut follower = self
             .checkpoints
             .back()
@@ -315,11 +315,12 @@ impl Chain {
         for Transaction { block, events, calldata } in transactions {
             let notes = Arc::make_mut(&mut follower).apply(&events, &calldata);
             let notes = notes.map_err(|source| SettlementError::Contradiction { block, source })?;
-            self.notes.extend(notes.iter().map(|note| format!("block {block}: {note}")));
+            said.extend(notes.iter().map(|note| format!("block {block}: {note}")));
             read.extend(events);
         }
         self.count();
         self.uncounted = read;
+        self.notes.extend(said);
         self.metrics.read(to);
         self.checkpoints.push_back(Checkpoint { block: last, follower });
         if self.checkpoints.len() > CHECKPOINTS {
@@ -391,7 +392,7 @@ impl Chain {
         }
         self.read_again += 1;
         self.forgotten += 1;
-        self.weighed = None;
+        (self.compared, self.weighed) = (None, None);
         self.uncounted.clear();
         self.checkpoints.pop_back();
         true

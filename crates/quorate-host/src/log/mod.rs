@@ -172,9 +172,10 @@ impl std::fmt::Display for LogLevel {
 }
 
 /// Whether a rule is a word that names neither a level nor one of our crates. The filter takes any other word as the name of what is
-/// logged, and would log nothing else.
+/// logged, and would log nothing else. In what is logged, a crate's name has no dash.
 fn logs_nothing(rule: &str) -> bool {
-    !rule.contains(['=', '[']) && !rule.starts_with("quorate") && rule.parse::<LevelFilter>().is_err()
+    let names_a_crate = rule.starts_with("quorate") && !rule.contains('-');
+    !rule.contains(['=', '[']) && !names_a_crate && rule.parse::<LevelFilter>().is_err()
 }
 
 /// A writer that gets a line at a time, and escapes what a reader would not see in it.
@@ -260,6 +261,7 @@ mod tests {
             (" info", " info"),
             ("verbose,quorate_node=debug", "verbose"),
             ("info,loud", "loud"),
+            ("quorate-node", "quorate-node"),
         ] {
             let error = wrong.parse::<LogLevel>().unwrap_err().to_string();
             assert!(error.ends_with(&format!(": {part:?} is not a level")), "{error}");

@@ -39,7 +39,8 @@ impl Roles {
 }
 
 /// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
-/// zero means 1; of `stragglers` and `turn`, more than a year means a year.
+/// zero means 1. Of `stragglers`, `turn`, `submission_timeout`, `retry`, `retry_most`, `ask_first` and `ask_most`, more than a year means a
+/// year.
 #[derive(Clone, Debug)]
 pub struct NodeSettings {
     /// The operator whose key the signer holds. Without one, a node can only aggregate.
@@ -358,10 +359,11 @@ impl Node {
         let settings = NodeSettings {
             stragglers: settings.stragglers.min(YEAR),
             turn: settings.turn.min(YEAR),
-            submission_timeout: settings.submission_timeout.max(1),
-            retry: settings.retry.max(1),
-            ask_first: settings.ask_first.max(1),
-            ask_most: settings.ask_most.max(1),
+            submission_timeout: settings.submission_timeout.clamp(1, YEAR),
+            retry: settings.retry.clamp(1, YEAR),
+            retry_most: settings.retry_most.min(YEAR),
+            ask_first: settings.ask_first.clamp(1, YEAR),
+            ask_most: settings.ask_most.clamp(1, YEAR),
             group: settings.group.max(1),
             gather: settings.gather.max(1),
             ..settings

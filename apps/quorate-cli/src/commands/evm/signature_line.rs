@@ -129,7 +129,9 @@ impl SignatureLine {
         differs("epoch", epoch, &network.epoch)?;
         differs("nonce", nonce, &network.nonce)?;
         match self.index {
-            Some(index) => is_of_member(&self.key, index, network).map(|()| index),
+            Some(index) => {
+                is_of_member(&self.key, index, network).map(|()| index).map_err(|why| format!("\"index\": {why}"))
+            }
             None => {
                 let found = network.keys.iter().position(|key| *key == self.key);
                 found.ok_or_else(|| "\"key\": no member of the network has this key".to_owned())
@@ -141,8 +143,8 @@ impl SignatureLine {
 /// Whether a key is the one at an index of a network.
 pub(super) fn is_of_member(key: &Bytes, index: usize, network: &Network) -> Result<(), String> {
     match network.keys.get(index) {
-        None => Err(format!("\"index\": there is no member {index}: the network has {} keys", network.keys.len())),
-        Some(member) if member != key => Err(format!("\"key\": it is not the key of member {index}")),
+        None => Err(format!("there is no member {index}: the network has {} keys", network.keys.len())),
+        Some(member) if member != key => Err(format!("it is not the key of member {index}")),
         Some(_) => Ok(()),
     }
 }
