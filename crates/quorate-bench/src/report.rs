@@ -12,7 +12,7 @@ use crate::{
     peers::{self, Ranking},
     plot,
     record::Record,
-    row::{Clock, Figures, Latency, Row, short, whole},
+    row::{Clock, Figures, Latency, Row, Times, short, whole},
     shown::{File, Rows, SPEED},
     speed,
 };
@@ -391,6 +391,8 @@ fn of_quorums(rows: &[Row]) -> String {
     let mut text = String::from(
         "| t of 2t - 1 | blst, its multi-scalar multiplication alone | the same, two threads | any t signers | the same, two threads | 1 % missing | the source, 2020 |\n|--:|--:|--:|--:|--:|--:|--:|\n",
     );
+    // From how many shares on each time is that of a single run.
+    let mut from = None;
     for log in [7, 11, 14, 17, 20] {
         let t = 1 << log;
         let columns = [
@@ -401,10 +403,16 @@ fn of_quorums(rows: &[Row]) -> String {
             best("recover/missing=1%", ours, 1, t),
             best("recover/random", published, 1, t),
         ];
+        let measured: Vec<Times> = columns[..5].iter().flatten().map(|row| row.times()).collect();
+        if !measured.is_empty() {
+            from = measured.iter().any(|times| times.max <= times.min).then_some(from.unwrap_or(t));
+        }
         let what = Row::line(&whole(t as f64), columns.into_iter().flatten());
         let times = columns.map(|row| row.map_or("–".to_owned(), milliseconds));
         text += &format!("| {what} | {} |\n", times.join(" | "));
     }
+    let once = from.map(|t| format!("; from {} shares on they are of one run", whole(t as f64))).unwrap_or_default();
+    text += &format!("\nTimes are medians{once}.\n");
     text
 }
 
@@ -824,6 +832,26 @@ mod tests {
             against_peers(&[], "", "").contains("make peers")
                 && !headline(&speed, &[], Length::Short).contains("other library")
         );
+    }
+
+    #[test]
+    fn the_times_of_quorums_say_which_are_of_one_run() {
+        let row = |n: usize, max: f64| -> Row {
+            serde_json::from_value(serde_json::json!({
+                "bench": "recover/random", "engine": "quorate/ifma", "threads": 1, "n": n, "per": "signature",
+                "us": { "min": 12e3, "median": 12e3, "max": max }
+            }))
+            .unwrap()
+        };
+        let published: Row = serde_json::from_value(serde_json::json!({
+            "bench": "recover/random", "engine": "published/libpolycrypto", "threads": 1, "n": 128, "per": "signature",
+            "us": { "min": 1.0, "median": 1.0, "max": 1.0 }
+        }))
+        .unwrap();
+        for (max, says) in [(13e3, "."), (12e3, "; from 2,048 shares on they are of one run.")] {
+            let text = of_quorums(&[published.clone(), row(128, 13e3), row(2_048, max), row(16_384, max)]);
+            assert!(text.ends_with(&format!("\n\nTimes are medians{says}\n")), "{text}");
+        }
     }
 
     #[test]
