@@ -2,18 +2,22 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use quorate_lab::{needs::checkout, samples::what_differs};
 
 /// The documents with samples, and how many commands each has at least.
-const DOCUMENTS: [(&str, usize); 6] = [
+const DOCUMENTS: [(&str, usize); 7] = [
     ("README.md", 4),
     ("docs/command-line.md", 17),
     ("docs/history.md", 4),
     ("docs/thresholds.md", 5),
     ("docs/ceremonies.md", 1),
     ("docs/checkpoints.md", 1),
+    ("docs/onchain.md", 1),
 ];
 
 #[test]
@@ -21,6 +25,39 @@ fn samples_are_what_the_program_prints() {
     let wrong: String =
         DOCUMENTS.iter().map(|(document, at_least)| what_differs("quorate", document, *at_least)).collect();
     assert!(wrong.is_empty(), "samples that are out of date; correct the documents:\n{wrong}");
+}
+
+/// A sample that no test runs goes out of date unseen.
+#[test]
+fn every_document_with_a_sample_is_listed() {
+    let mut found = Vec::new();
+    with_samples(checkout(), &mut found);
+    assert!(found.len() > DOCUMENTS.len(), "{found:?}");
+    // The pages of docs/start are all run.
+    found.retain(|path| {
+        let name = path.strip_prefix(checkout()).unwrap();
+        !name.starts_with("docs/start") && DOCUMENTS.iter().all(|(document, _)| name != Path::new(document))
+    });
+    assert!(found.is_empty(), "no test runs the `console` blocks of {found:?}; add these documents to DOCUMENTS");
+}
+
+/// Our documents below a folder that have a `console` block.
+fn with_samples(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_str().unwrap_or_default();
+        if entry.file_type().unwrap().is_dir() {
+            // What builds and package managers make has documents of others.
+            if !name.starts_with('.') && !["target", "node_modules", "lib", "out", "cache"].contains(&name) {
+                with_samples(&path, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "md")
+            && fs::read_to_string(&path).unwrap().contains("\n```console\n")
+        {
+            found.push(path);
+        }
+    }
 }
 
 /// Each of the eight kinds of users has a page, whose commands give what the page shows.
