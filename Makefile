@@ -15,7 +15,7 @@ TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/se
 # building one by one would compile what they share again for each, because each needs other features of it.
 build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
 
-check: deny lint ## Format, lints, documentation, imports, the order of a release, links, names of lemmas, threats and their tests, systemd units, licences
+check: deny lint ## Format, lints, documentation, imports, the order of a release, links, names of lemmas, threats and their tests, systemd units, licences (needs Python 3.11 or later; installs cargo-deny)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
 	$(PYTHON) scripts/check_imports.py
 	$(PYTHON) scripts/check_release.py
@@ -57,10 +57,10 @@ else
 endif
 
 # With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
-lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute)
+lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime)
 	$(PYTHON) scripts/check_lemmas.py
 
-test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages
+test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages (needs Python 3, and Node.js 20 or later with npm; what lacks its tool is skipped and says so)
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
@@ -76,11 +76,11 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
-nightly: published network timing soak-stream halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
+nightly: published network timing soak-stream halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine; needs what `published` needs, and a nightly toolchain with Miri)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
 
-network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
+network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine; needs Node.js 20 or later with npm)
 	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
 	CI=true $(CARGO) test --locked -p quorate-node -p quorate-signer --test network -- --include-ignored --nocapture --test-threads 1
 
@@ -95,7 +95,7 @@ contracts/node_modules/.package-lock.json: contracts/package-lock.json contracts
 	cd contracts && npm ci --loglevel=error
 	@touch $@
 
-contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts and their package; gas must be what contracts/snapshots says
+contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts and their package; gas must be what contracts/snapshots says (needs Node.js 20 or later with npm, and Python 3)
 	cd contracts && $(FORGE) fmt --check src testing test script examples
 	cd contracts && $(FORGE) build --quiet
 	$(PYTHON) scripts/contract_artifacts.py --check
@@ -115,7 +115,7 @@ BUILT := $(abspath $(or $(CARGO_TARGET_DIR),target))
 BROWSER_IN := TMPDIR=$(BUILT)/browser
 
 # Ports of the dashboards: 9601 and the next ones.
-demo: contracts/node_modules/.package-lock.json ## A network of seven operators on a local chain: one lies, one crashes
+demo: contracts/node_modules/.package-lock.json ## A network of seven operators on a local chain: one lies, one crashes (needs Node.js 20 or later with npm)
 	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
 	$(BUILT)/release/quorate-lab demo --nodes 7 $(DEMO)
 
@@ -126,7 +126,7 @@ dashboard: $(BROWSER)/node_modules/.package-lock.json ## The dashboards of the s
 	cd $(BROWSER) && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
 
 # With CI=true it wants promtool (Debian: prometheus).
-watch: ## Alerts, recording rules, dashboards and docs/operate.md against the metrics of the programs that run
+watch: ## Alerts, recording rules, dashboards and docs/operate.md against the metrics of the programs that run (needs Python 3, and promtool of Debian's package prometheus)
 	$(call build,-p quorate-cli -p quorate-server -p quorate-signer -p quorate-chain-program)
 	$(call build,-p quorate-node --example board)
 	PROGRAMS=$(BUILT)/debug $(PYTHON) scripts/check_watch.py
@@ -154,7 +154,7 @@ kubernetes-lock: ## After a change of what the manifests are checked with: requi
 page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report page: its plots and its model in one file
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
 
-page: page-script ## The report page in a real browser, without a network
+page: page-script ## The report page in a real browser, without a network (needs Node.js 20 or later with npm)
 	$(call build,-p quorate-bench)
 	mkdir -p $(BUILT)/browser
 	cd $(PAGE) && $(BROWSER_IN) QUORATE_BENCH=$(BUILT)/debug/quorate-bench npm test
@@ -177,7 +177,7 @@ $(VENV)/made: $(PACKAGE)/requirements.txt
 python-lint: $(VENV)/made ## Format and lints of the Python package, which need nothing built
 	cd $(PACKAGE) && $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
-python: python-lint ## The Python package in a virtual environment of its own: built, checked, and all its tests
+python: python-lint ## The Python package in a virtual environment of its own: built, checked, and all its tests (needs Python 3.11 or later)
 	$(call build,-p quorate-cli)
 	rm -rf $(VENV)/wheel
 	cd $(PACKAGE) && $(WITH_TESTED) $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
@@ -187,9 +187,9 @@ python: python-lint ## The Python package in a virtual environment of its own: b
 
 # With what `make test` has built, the packages are tested with the build that checks bounds; else with what people get.
 PROFILE ?= $(if $(PROGRAMS),dev,release)
-languages: c go node java ## libquorate, and the packages for Go, Node and Java: built, and all their tests
+languages: c go node java ## libquorate, and the packages for Go, Node and Java: built, and all their tests (needs what the four need)
 
-c: ## libquorate for C and C++ in target/c: header, libraries, files for pkg-config and CMake, tested as people use them
+c: ## libquorate for C and C++ in target/c: header, libraries, files for pkg-config and CMake, tested as people use them (needs CMake, pkg-config, and compilers of C and C++ with sanitizers)
 	PROGRAMS=$(PROGRAMS) scripts/c_library.sh $(BUILT)/c $(PROFILE)
 	crates/quorate-c/tests/installed.sh $(BUILT)/c $(if $(PROGRAMS),few)
 
@@ -217,7 +217,7 @@ python-lock: ## After a change of what the tests of the Python package need: req
 		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --output-file requirements.txt requirements.in
 
 # Zig links against the glibc of manylinux 2.17, whatever this machine has.
-wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, or for TARGETS, from glibc 2.17 on
+wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, or for TARGETS, from glibc 2.17 on (needs Python 3.11 or later, and `rustup target add` of each)
 	cd $(PACKAGE) && for target in $(or $(TARGETS),x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu); do \
 		PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dist --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \
@@ -258,7 +258,7 @@ packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, r
 reproducible: ## Two builds of a published program in two folders are the same bytes
 	packaging/tests/reproducible.sh
 
-published: dist ## What `make dist` makes, tried: programs, packages, images, and two builds that are the same
+published: dist ## What `make dist` makes, tried: programs, packages, images, and two builds that are the same (root; RELEASING.md says what it needs)
 	packaging/tests/installed.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/
 	packaging/tests/images.sh $(PUBLISHED)
 	packaging/tests/install_script.sh $(PUBLISHED)
@@ -286,7 +286,7 @@ book-lock: ## After a change of what the book is made with: requirements.txt, wi
 		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
 		--output-file requirements.txt requirements.in
 
-contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
+contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them (needs Node.js 20 or later with npm, and Python 3)
 	cd contracts && $(FORGE) fmt src test script examples && $(FORGE) build --quiet && $(FORGE) test
 	$(PYTHON) scripts/contract_artifacts.py
 	$(PYTHON) scripts/cost_table.py
@@ -297,7 +297,7 @@ contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	@touch $@
 
 # slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, which is in contracts/bin.
-slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
+slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer (needs Python 3.10 or later)
 	cd contracts && PATH="$$PWD/bin:$$PWD/.venv/bin:$$PATH" \
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
 
@@ -307,7 +307,7 @@ contracts/.venv-halmos/bin/halmos: contracts/halmos-requirements.txt
 	@touch $@
 
 # It builds the sources and the proofs alone, in folders of its own. It calls `forge` by name, too.
-halmos: contracts/node_modules/.package-lock.json contracts/.venv-halmos/bin/halmos ## Proofs about the contracts for all inputs (a minute)
+halmos: contracts/node_modules/.package-lock.json contracts/.venv-halmos/bin/halmos ## Proofs about the contracts for all inputs (a minute; needs Python 3.10 or later)
 	cd contracts && PATH="$$PWD/bin:$$PWD/.venv-halmos/bin:$$PATH" \
 		FOUNDRY_OUT=.halmos/out FOUNDRY_CACHE_PATH=.halmos/cache FOUNDRY_TEST=test/symbolic FOUNDRY_SCRIPT=test/symbolic \
 		halmos --forge-build-out .halmos/out --match-contract Symbolic --loop 40 --solver-timeout-assertion 120s
@@ -315,7 +315,7 @@ halmos: contracts/node_modules/.package-lock.json contracts/.venv-halmos/bin/hal
 # Each invariant is a campaign of its own. forge keeps the call sequences that reached new code, and varies them
 # (contracts/cache/fuzz); a failure is kept in contracts/cache/invariant, and `make contracts` repeats it.
 CONTRACT_FUZZ_SECONDS ?= 600
-fuzz-contracts: contracts/node_modules/.package-lock.json ## Calls in any order at the contracts, CONTRACT_FUZZ_SECONDS for each of their 13 invariants (an hour on three cores)
+fuzz-contracts: contracts/node_modules/.package-lock.json ## Calls in any order at the contracts, CONTRACT_FUZZ_SECONDS for each of their 13 invariants (an hour on three cores; needs Node.js 20 or later with npm)
 	cd contracts && FOUNDRY_INVARIANT_TIMEOUT=$(CONTRACT_FUZZ_SECONDS) FOUNDRY_INVARIANT_DEPTH=256 \
 		FOUNDRY_INVARIANT_CORPUS_DIR=cache/fuzz FOUNDRY_INVARIANT_SHOW_METRICS=false $(FORGE) test --match-test '^invariant_'
 
@@ -349,7 +349,7 @@ bench-quick: ## Every benchmark within some minutes, not recorded
 	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
 	$(BUILT)/dist/quorate-bench all --quick
 
-bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs npm)
+bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs Node.js 20 or later with npm)
 	cd contracts && npm ci --loglevel=error
 	$(CARGO) build --profile dist --locked -p quorate-node -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network
 	$(BUILT)/dist/quorate-bench network --record
