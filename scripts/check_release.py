@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The order in which RELEASING.md publishes the crates is one in which they can be published.
+"""There is an order in which the crates can be published, and what they say of themselves is so.
 
 A crate can be published when everything that its manifest needs from the workspace is: its dependencies, also optional ones and
 those of its build script, and its development dependencies that state a version (Cargo leaves out those that state a path alone).
-The list has all crates that may be published, each after those that it needs by Cargo's own graph. `--order` prints one.
+The order has all crates that may be published, each after those that it needs by Cargo's own graph. `--order` prints it.
 
 What is published also names one repository and one version, and has the text of both licences.
 """
@@ -17,9 +17,6 @@ import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The step of RELEASING.md that has the list, up to the next step.
-STEP = re.compile(r"^\d+\. Publish in this order.*?(?=^\d+\. |\Z)", re.MULTILINE | re.DOTALL)
-
 # How a document asks for a published package of ours.
 PUBLISHED = re.compile(
     r"\bpip install (?:\S+ )*[\"']?quorate\b"
@@ -66,14 +63,6 @@ def order(crates: dict[str, set[str]]) -> list[str]:
         done.append(ready)
         del waiting[ready]
     return done
-
-
-def listed(text: str) -> list[str]:
-    """The crates that RELEASING.md names."""
-    step = STEP.search(text)
-    if step is None:
-        raise SystemExit("RELEASING.md: no step begins with `Publish in this order`")
-    return re.findall(r"`(quorate(?:-[a-z0-9]+)*)`", step.group())
 
 
 def too_early() -> list[str]:
@@ -208,18 +197,7 @@ def main() -> None:
     astray = places(metadata["packages"]) + unlicensed(metadata["packages"])
     if astray:
         sys.exit("\n".join(astray))
-    found = listed((ROOT / "RELEASING.md").read_text())
-    wrong = [f"it does not name {name}" for name in expected if name not in found]
-    wrong += [f"it names {name}, which is not published" for name in dict.fromkeys(found) if name not in crates]
-    wrong += [f"it names {name} twice" for name in expected if found.count(name) > 1]
-    for place, name in enumerate(found):
-        late = sorted(crates.get(name, set()) - set(found[:place]))
-        if late:
-            wrong.append(f"{name} stands before {', '.join(late)}, which it needs")
-    if wrong:
-        text = "; ".join(wrong)
-        sys.exit(f"RELEASING.md: {text}. An order in which they can be published: {', '.join(f'`{each}`' for each in expected)}")
-    print(f"RELEASING.md: {len(found)} crates in an order in which they can be published")
+    print(f"release: {len(expected)} crates in an order in which they can be published")
 
 
 if __name__ == "__main__":
