@@ -35,7 +35,7 @@ pub(super) struct Arguments {
 
     /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random while fewer than T receivers
     /// are dishonest or left out (--without, --close), unless dishonest members end the ceremony when they have seen it: for random
-    /// beacons. Every receiver deals. It takes one or two rounds more
+    /// beacons. Every receiver deals. It takes one to three rounds more
     #[arg(long, conflicts_with_all = ["weights", "file"])]
     commit_first: bool,
 
