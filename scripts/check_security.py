@@ -2,7 +2,8 @@
 """What SECURITY.md, docs/proofs.md and the supply chain state is so.
 
 - The last column of the table of threats in SECURITY.md names tests that exist and targets of the Makefile. No row is without one.
-- Each proof that docs/proofs.md names exists, and it names each proof of a kernel. So does each test that the list of mutations names.
+- Each proof of a kernel that docs/proofs.md names exists, and it names all of them, and each file with proofs of formulas. Each
+  test that the list of mutations names exists.
 - The toolchain is pinned to a version, every action of a workflow to a commit, and every image that a build begins with to a digest.
 - Each dependency in Cargo.lock is from a registry with its hash, and supply-chain has an audit or an exemption of its version, and of no
   version that Cargo.lock does not have. What they have to say is checked by cargo-vet (`make vet`).
@@ -54,24 +55,27 @@ def threats():
 
 
 def proofs():
-    """Proofs that a table names and that are not there, and those of kernels that no table names."""
+    """Proofs that a table names and that are not there, and proofs of kernels and files of proofs that no table names."""
     folder = ROOT / "crates/quorate-curve/src/backend"
     kernels = "\n".join((folder / lanes / "proofs.rs").read_text() for lanes in ("ifma", "fma"))
-    formulas = "\n".join(path.read_text() for path in sorted((folder / "lanes/proofs").glob("*.rs")))
+    document = (ROOT / "docs/proofs.md").read_text()
     named = set()
-    for line in (ROOT / "docs/proofs.md").read_text().splitlines():
+    for line in document.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if not line.startswith("|") or len(cells) != 5:
+        if cells[0].split(",")[0] not in ("ifma", "fma"):
             continue
-        is_kernel = cells[0].split(",")[0] in ("ifma", "fma")
-        for name in re.findall(r"`([\w:*]+)`", cells[4] if is_kernel else cells[2]):
-            name = name.split("::")[-1].replace("*", r"\w+")
+        for name in re.findall(r"`([\w*]+)`", cells[4]):
+            name = name.replace("*", r"\w+")
             named.add(name)
-            if not re.search(rf"\b{name}\b", kernels if is_kernel else formulas):
+            if not re.search(rf"\b{name}\b", kernels):
                 yield f"docs/proofs.md: there is no proof {name}"
     for name in re.findall(r"^    fn (\w+)(?:<C, N>\(\)|\(prime\)) \{$", kernels, re.MULTILINE):
         if not any(re.fullmatch(known, name) for known in named):
             yield f"docs/proofs.md: the proof {name} is in no table"
+    files = {path.name for path in (folder / "lanes/proofs").glob("*.rs")} - {"mod.rs", "proof.rs", "symbolic.rs", "naive.rs"}
+    rows = set(re.findall(r"^\| `(\w+\.rs)` \|", document, re.MULTILINE))
+    for name in sorted(files ^ rows):
+        yield f"docs/proofs.md: {name} " + ("is in no table" if name in files else "is not there")
 
 
 def mutations():

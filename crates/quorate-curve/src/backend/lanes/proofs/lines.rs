@@ -37,6 +37,7 @@ fn affine_step<C: Specified>(
 }
 
 on_each_curve! {
+    /// A T of order r does not have y = 0.
     fn affine_doubling_step<C>() {
         let proof = Proof::<C>::new();
         let [x, y, base_x, base_y] = proof.variables();
@@ -47,6 +48,7 @@ on_each_curve! {
         proof.finish(&[("y", y)]);
     }
 
+    /// T = ±Q does not come up in the loop, whose T has the order r and whose multipliers are between 0 and r.
     fn affine_adding_steps<C>() {
         let proof = Proof::<C>::new();
         let [x, y, base_x, base_y] = proof.variables();
@@ -59,7 +61,7 @@ on_each_curve! {
         proof.finish(&[("difference of x", x - base_x)]);
     }
 
-    /// Without inversions: the line times its scale.
+    /// Without inversions: the line times its scale. Z and the scale are zero where the affine step has no slope.
     fn jacobian_doubling_step<C>() {
         let proof = Proof::<C>::new();
         let [x, y, z] = proof.variables();
@@ -112,7 +114,8 @@ on_each_curve! {
         proof.finish(&[]);
     }
 
-    /// The line through T with the slope λ of the twist, mapped to the curve over Fp12, at P and divided by y_P. In an idle lane it is one.
+    /// The line through T with the slope λ of the twist, mapped to the curve over Fp12, at P and divided by y_P, which no
+    /// point has zero. In an idle lane it is one.
     fn line_at_the_other_point<C>() {
         let proof = Proof::<C>::new();
         let [x_p, y_p] = proof.variables();
@@ -240,7 +243,8 @@ fn product<C: Specified>(
     Naive12::of(f.value())
 }
 
-/// The line through a T of E at a point Q of the twist, mapped to E over Fp12 by (x, y) → (x/w², y/w³), times w³/y_Q.
+/// The line through a T of E at a point Q of the twist, mapped to E over Fp12 by (x, y) → (x/w², y/w³), times w³/y_Q. No point has
+/// y_Q = 0.
 #[test]
 fn line_of_the_twisted_pairing() {
     let proof = Proof::<Bls12381>::new();

@@ -283,7 +283,8 @@ fn sums_on_the_isogenous_curve() {
     proof.finish(&[("difference of x", x2 - x1), ("y", y)]);
 }
 
-/// Images of points of E' lie on E. Where h is zero, X is not, so that the image is the identity (X : Y : 0).
+/// Images of points of E' lie on E. Where h is zero, X is not, so that the image is the identity (X : Y : 0). The vectors of
+/// RFC 9380 say which of the isogenies with this kernel it is.
 #[test]
 fn isogeny_of_g1() {
     let proof = Proof::<Bls12381>::new();

@@ -2,7 +2,8 @@
 //! [specification](naive).
 //!
 //! The formulas are generic in the field, so that the code that runs here is the code that every kind of lanes compiles. That the numbers
-//! of a kind of lanes are such a field is what the proofs of its kernels say. `docs/proofs.md` has the list.
+//! of a kind of lanes are such a field is what the proofs of its kernels say. `docs/proofs.md` says what the
+//! proofs rest on.
 
 mod proof;
 mod symbolic;

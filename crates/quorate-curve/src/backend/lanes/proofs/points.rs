@@ -32,6 +32,7 @@ fn is<C: Specified>(proof: &Proof<C>, what: &str, p: &Jacobian<Symbolic<C>>, [x,
 }
 
 on_each_curve! {
+    /// Z of 2P is zero for the identity and for y = 0, which neither curve has.
     fn jacobian_double<C>() {
         let proof = Proof::<C>::new();
         let [x, y, z] = proof.variables();
@@ -45,6 +46,7 @@ on_each_curve! {
         proof.finish(&[("y", y)]);
     }
 
+    /// Z is zero for P = ±Q and for P = O, which callers compute otherwise.
     fn jacobian_add_affine<C>() {
         let proof = Proof::<C>::new();
         let [x1, y1, z, x2, y2] = proof.variables();
@@ -61,6 +63,7 @@ on_each_curve! {
         proof.finish(&[("difference of x", x2 - x1)]);
     }
 
+    /// Z is zero for P = ±Q and where P or Q is the identity.
     fn jacobian_add<C>() {
         let proof = Proof::<C>::new();
         let [x1, y1, z1, x2, y2, z2] = proof.variables();
@@ -78,7 +81,7 @@ on_each_curve! {
         proof.finish(&[("difference of x", x2 - x1)]);
     }
 
-    /// With one inversion for all, and zeros where Z is zero.
+    /// With one inversion for all, and zeros and the bit of the lane where Z is zero.
     fn jacobian_to_affine<C>() {
         let proof = Proof::<C>::new();
         let [x1, y1, z1, x2, y2, z2] = proof.variables();

@@ -116,7 +116,8 @@ on_each_curve! {
         proof.finish(&[]);
     }
 
-    /// f·f⁻¹ = 1, in three steps, because the norm of f to Fp has a million terms. The norm to Fp6 gets variables of its own.
+    /// f·f⁻¹ = 1, in three steps, because the norm of f to Fp has a million terms. The norm to Fp6 gets variables of its own. The
+    /// norm is zero for zero alone.
     fn inverse_in_fp12<C>() {
         let proof = Proof::<C>::new();
         let f = Naive12::variable(&proof);
@@ -187,8 +188,8 @@ on_each_curve! {
         proof.finish(&[]);
     }
 
-    /// a₀ and b₀ from the other coefficients, unless a₁ is zero. Beside G = 0 the relations are U = f^(p⁶)·f - 1 = 0, because
-    /// p⁴ - p² + 1 divides p⁶ + 1.
+    /// a₀ and b₀ from the other coefficients, unless a₁ is zero, where the caller squares without compression. Beside G = 0 the relations
+    /// are U = f^(p⁶)·f - 1 = 0, because p⁴ - p² + 1 divides p⁶ + 1.
     fn decompression_in_the_cyclotomic_subgroup<C>() {
         let proof = Proof::<C>::new();
         let xi = xi(&proof);
