@@ -10,12 +10,10 @@ use std::{
 use quorate_lab::{needs::checkout, samples::what_differs};
 
 /// The documents with samples, and how many commands each has at least.
-const DOCUMENTS: [(&str, usize); 7] = [
+const DOCUMENTS: [(&str, usize); 5] = [
     ("README.md", 4),
     ("docs/command-line.md", 17),
     ("docs/history.md", 4),
-    ("docs/thresholds.md", 5),
-    ("docs/ceremonies.md", 1),
     ("docs/checkpoints.md", 1),
     ("docs/onchain.md", 1),
 ];

@@ -34,6 +34,34 @@
 //!
 //! A ceremony that loses too many messages or members ends with a [`CeremonyFailure`], and [`Participant::culprits`] names them.
 //!
+//! # Why
+//!
+//! `docs/ceremonies.md` says what is dealt, and when. There are m receivers, and an outcome counts once q = ⌊(m + t - 1)/2⌋ + 1 of them
+//! have confirmed it.
+//!
+//! - **No honest member is blamed.** It signs one message a round, which passes the checks. A response names by its digest each deal
+//!   that its sender saw. A justification counts against a complaint, and a deal against a disclosed share, only if it is about the
+//!   deal that the response names.
+//! - **No two keys.** Two outcomes would need q confirmations each, so at least 2q - m ≥ t receivers who sign both. One of them would
+//!   be honest, and its program writes its one confirmation to disk before it publishes it.
+//! - **Shares fit the key.** A receiver confirms, and ends with a key, only if its share fits the outcome's commitment.
+//! - **The key stays secret.** At least one dealer who qualifies is honest, and the others learn fewer than t of its shares: it opens
+//!   shares only of dishonest receivers, who had theirs already. With [`Variant::CommitFirst`] shares of an honest dealer may be
+//!   disclosed, if its reveal got lost. But all disclosures are about one list, for the same reason that there are no two keys, and the
+//!   list leaves as many dealers as must be left.
+//! - **A recovered share at ℓ is all that its owner learns.** With the same dealers behind every sum, on whom the helpers agree first,
+//!   the sums are values of one polynomial, φ plus a random one that is zero at ℓ. So they tell φ(ℓ) and nothing else.
+//! - **A commit-first key is uniformly random,** if fewer than t receivers are dishonest or left out, and unless dishonest members end
+//!   the ceremony after the reveals. Every receiver deals, and reveals its contribution only when it has closed the round of
+//!   justification. From then on nothing changes which dealers qualify for it, and Pedersen's commitments bind what they contribute. A
+//!   receiver that has not come so far may still learn of a second message of a dealer, but until then its own contribution is hidden,
+//!   and the key with it. So when the key is known, a receiver that could still confirm either of two outcomes is dishonest or was left
+//!   out, and it takes 2q - m ≥ t of these before both are possible. A dealer who sees the others' contributions can no longer change
+//!   or withdraw its own: it is disclosed or passed on, if the messages of honest members arrive in time.
+//! - **The revealed contribution is the committed one.** Suppose that the revealed A has other coefficients than φ, so that A(w) ≠
+//!   φ(w)·g, which holds for all but t - 1 of the r possible challenges w. The dealer shows β' with C(w) - A(w) = β'·h. Then A(w) =
+//!   φ(w)·g + (β(w) - β')·h contains h, and the signature under A(w) would be one under a key whose secret nobody knows.
+//!
 //! ```
 //! use quorate::{Backend, MinPk, Options};
 //! use quorate_threshold::{Identifiers, dkg::*};
