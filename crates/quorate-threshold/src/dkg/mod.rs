@@ -62,6 +62,8 @@
 //!   φ(w)·g, which holds for all but t - 1 of the r possible challenges w. The dealer shows β' with C(w) - A(w) = β'·h. Then A(w) =
 //!   φ(w)·g + (β(w) - β')·h contains h, and the signature under A(w) would be one under a key whose secret nobody knows.
 //!
+//! # Example
+//!
 //! ```
 //! use quorate::{Backend, MinPk, Options};
 //! use quorate_threshold::{Identifiers, dkg::*};
