@@ -29,12 +29,13 @@
 //! So, but for a probability of about 2^-127 for each hash that the dealer computes, for dealers who compute points from points that they
 //! know (`docs/one-round.md` has the symbols):
 //!
-//! 1. Every digit is within ±510·S. Suppose that one digit s is farther from zero. Whatever the mask and all other digits are, z takes three
-//!    values for its sign -1, 0 and 1. The value for 0 is by s, and so by more than 510·S, away from both others, so that either it alone is
-//!    within ±255·S, or one or both of the others are. Each has a probability of at most 1/2, and 128 sums pass with at most 2^-128 (in Coq:
-//!    `proofs/Rows.v`; for lattices: Lyubashevsky and Baum, 2017, and Gentry, Halevi and Lyubashevsky, ePrint 2021/1397).
-//! 2. The digits are the shares that the dealer commits to, and the z are the sums of the digits: a linear equation with random weights of
-//!    128 bits that does not hold for each participant and each sum holds with 2^-128.
+//! 1. Every digit is within ±510·S. Suppose that one digit s is farther from zero. Whatever the mask and all other digits are, z takes
+//!    three values for its sign -1, 0 and 1. The value for 0 is by s, and so by more than 510·S, away from both others, so that either
+//!    it alone is within ±255·S, or one or both of the others are. Each has a probability of at most 1/2, and 128 sums pass with at
+//!    most 2^-128 (in Coq: `proofs/Rows.v`; for lattices: Lyubashevsky and Baum, 2017, and Gentry, Halevi and Lyubashevsky, ePrint
+//!    2021/1397).
+//! 2. The digits are the shares that the dealer commits to, and the z are the sums of the digits: a linear equation with random weights
+//!    of 128 bits that does not hold for each participant and each sum holds with 2^-128.
 //! 3. The dealer knows what it contributes: with all r it knows all digits, and so all shares. It cannot have copied or shifted another
 //!    one's contribution: the hash begins with the ceremony, the dealer's index (where a key is shared anew, that of the share), the
 //!    receivers and the suite.
