@@ -494,12 +494,17 @@ fn every_code_that_the_node_sends_is_in_its_document() {
     for file in fs::read_dir(folder.join("src/api")).unwrap() {
         let source = fs::read_to_string(file.unwrap().path()).unwrap();
         // A code stands behind its status, or is the first argument of `ApiError::unavailable`.
-        let after_statuses = source.split("StatusCode::").skip(1).filter_map(|text| text.split_once(',')).filter(|(status, _)| {
-            status.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        let after_statuses = source.split("StatusCode::").skip(1).filter_map(|text| {
+            let (status, after) = text.split_once(',')?;
+            let is_status = status.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            is_status.then_some(after)
         });
-        let texts = after_statuses.map(|(_, after)| after).chain(source.split("ApiError::unavailable(").skip(1));
-        let found = texts.filter_map(|text| Some(text.trim_start().strip_prefix('"')?.split_once('"')?.0.to_owned()));
-        codes.extend(found);
+        let unavailable = source.split("ApiError::unavailable(").skip(1);
+        for text in after_statuses.chain(unavailable) {
+            let Some(text) = text.trim_start().strip_prefix('"') else { continue };
+            let (code, _) = text.split_once('"').unwrap();
+            codes.insert(code.to_owned());
+        }
     }
     assert!(codes.len() > 15, "{codes:?}");
     for code in codes {
