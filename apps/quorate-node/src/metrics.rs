@@ -1,4 +1,4 @@
-//! What is counted, in the text that Prometheus reads. docs/node.md has the list.
+//! What is counted, in the text that Prometheus reads. docs/node.md lists those with labels.
 //!
 //! Counters never go back. So what a reorganisation can undo is counted when it is final, or is a gauge.
 

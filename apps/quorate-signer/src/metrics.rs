@@ -1,4 +1,4 @@
-//! What the signer counts, for Prometheus. docs/signer.md has the list.
+//! What the signer counts, for Prometheus. docs/signer.md lists those with labels.
 //!
 //! Nothing here tells what was signed: no id of a task, no result, no signature. The public key and the network are public.
 

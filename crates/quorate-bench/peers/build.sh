@@ -2,7 +2,7 @@
 # Builds other libraries from their package registries, each as a program that `quorate-bench peers` asks, and writes the list of
 # them: `build.sh FOLDER` writes FOLDER/list. A library whose tool is missing, or that does not build, is left out with the reason.
 # CONSTANTINE names a folder with the sources of Constantine, which is in no registry. PEER='NAME=COMMAND; NAME=COMMAND' adds programs
-# of yours, which speak the same protocol (BENCHMARKING.md).
+# of yours, which speak the same protocol (src/peers/program.rs).
 set -euo pipefail
 
 mkdir -p "$1"

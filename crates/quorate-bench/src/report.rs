@@ -72,16 +72,12 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let none = "No record has these rows. `quorate-bench network --record` makes one.\n";
     // Gas and simulated networks are the same on every machine.
     let rows = shown.of_files(&["network", "day", "simulated"]);
-    let of_networks = shown
-        .record("network")
-        .map(|record| [of_networks(&rows), networks_short(&rows)].map(|text| format!("{}\n{text}", record.source())));
-    let [long, short] = of_networks.unwrap_or([none, none].map(str::to_owned));
-    replace(&documents, "network", &long)?;
-    replace(&documents, "network-short", &short)?;
+    let of_networks = shown.record("network").map(|record| format!("{}\n{}", record.source(), of_networks(&rows)));
+    replace(&documents, "network", of_networks.as_deref().unwrap_or(none))?;
     Ok([&plots[..], &documents].concat())
 }
 
-/// A line for each record, the newest first: where its rows are, and which of them are shown.
+/// A line for each record of which rows are shown, the newest first: where its rows are, and which of them.
 fn records(root: &Path, shown: &Rows, lanes: &[Rows]) -> Result<String> {
     let mut text = String::from("| record | measured | CPU | commit | shown |\n|---|---|---|---|---|\n");
     for record in Record::all(root)?.iter().rev() {
@@ -90,8 +86,10 @@ fn records(root: &Path, shown: &Rows, lanes: &[Rows]) -> Result<String> {
         if lanes.iter().any(|cpu| cpu.files.iter().any(|file| is_of(&file))) {
             files.push("[the lanes of this CPU](docs/lanes.md#measured)".to_owned());
         }
-        let (name, machine) = (record.name(), &record.machine);
-        let files = if files.is_empty() { "–".to_owned() } else { files.join(", ") };
+        if files.is_empty() {
+            continue;
+        }
+        let (name, machine, files) = (record.name(), &record.machine, files.join(", "));
         text += &format!(
             "| [{name}](benchmarks/{name}) | {} | {} | {} | {files} |\n",
             machine.date, machine.cpu, machine.commit
@@ -159,28 +157,15 @@ fn gas(rows: &[Row]) -> String {
             "The same, with stakes whose logarithm is normally distributed; two thirds are required; from a weighed base",
         ),
         (
-            "gas/stakes-zipf",
-            "The same, where the operator in place i has 1/i of the largest stake; two thirds are required; from a weighed base",
-        ),
-        (
             "gas/hub",
             "Ten tasks in one call of a hub, where each operator joins or leaves with a probability of 10 %: gas of a task",
         ),
         ("gas/exact", "The quorum is a base"),
-        ("gas/further-task", "Each further result of one quorum"),
         ("gas/begin", "`begin`, once in an epoch"),
-        (
-            "gas/miss-glamsterdam",
-            "Each operator misses a task with a probability of 10 %, at the prices of Glamsterdam",
-        ),
-        ("gas/begin-glamsterdam", "`begin`, at the prices of Glamsterdam"),
-        (
-            "gas/miss-precompiles-twice",
-            "Each operator misses a task with a probability of 10 %, precompiles at twice their price",
-        ),
     ] {
         text += &format!("\n{what}:\n\n{}", gas_table(rows, bench, &sizes));
     }
+    text += &at_other_prices(rows, &sizes);
     text += &per_task(rows, &sizes);
     text += &whole_network(rows, &sizes);
     text += "\nWhen to store a base: mean gas over a longer trace, 100 operators, keys in G2 of BN254:\n\n";
@@ -194,6 +179,39 @@ fn gas(rows: &[Row]) -> String {
     for (bench, what) in models {
         let policies = ["full", "last", "ring-8", "ring-32", "ski-rental", "optimum"];
         text += &format!("| {what} | {} |\n", policies.map(|policy| mean_gas(rows, bench, policy, 100)).join(" | "));
+    }
+    text
+}
+
+/// How many times as much a transaction costs at other prices: the least and the greatest of our kinds of keys.
+fn at_other_prices(rows: &[Row], sizes: &[usize]) -> String {
+    let mut text = String::from("\nAt other prices, from the least to the greatest of the four kinds of keys:\n\n");
+    let heads: Vec<_> = sizes.iter().map(|n| format!("{} operators", whole(*n as f64))).collect();
+    text += &format!("| times as much gas | {} |\n|---|{}\n", heads.join(" | "), "--:|".repeat(sizes.len()));
+    for (bench, dearer, what) in [
+        ("gas/miss", "gas/miss-glamsterdam", "each misses a task with 10 %, at the prices of Glamsterdam"),
+        ("gas/begin", "gas/begin-glamsterdam", "`begin`, at the prices of Glamsterdam"),
+        ("gas/miss", "gas/miss-precompiles-twice", "each misses a task with 10 %, precompiles at twice their price"),
+    ] {
+        let ratios = |n: &usize| {
+            let of_size = rows.iter().filter(|row| row.bench == dearer && row.n == *n);
+            let mut ratios: Vec<_> = of_size
+                .filter_map(|row| {
+                    let today = rows.iter().find(|r| r.bench == bench && r.engine == row.engine && r.n == *n)?;
+                    Some(format!("{:.2}", row.figures.middle() / today.figures.middle()))
+                })
+                .collect();
+            // All are between one and ten, so that their texts have the order of the numbers.
+            ratios.sort();
+            ratios.dedup();
+            match &ratios[..] {
+                [] => "–".to_owned(),
+                [only] => only.clone(),
+                [least, .., greatest] => format!("{least} to {greatest}"),
+            }
+        };
+        let ratios: Vec<_> = sizes.iter().map(ratios).collect();
+        text += &format!("| {what} | {} |\n", ratios.join(" | "));
     }
     text
 }
@@ -243,15 +261,23 @@ fn whole_network(rows: &[Row], sizes: &[usize]) -> String {
     text
 }
 
-/// A line for each engine that was measured, a column for each number of operators.
+/// A line for each engine that was measured, or a single one if all have the same figures; a column for each number of operators.
 fn gas_table(rows: &[Row], bench: &str, sizes: &[usize]) -> String {
     let heads: Vec<_> = sizes.iter().map(|n| format!("{} operators", whole(*n as f64))).collect();
     let mut text = format!("| gas of a transaction | {} |\n|---|{}\n", heads.join(" | "), "--:|".repeat(sizes.len()));
+    let mut lines = Vec::new();
     for (engine, name) in GAS_ENGINES {
         let figures: Vec<_> = sizes.iter().map(|n| mean_gas(rows, bench, engine, *n)).collect();
         if figures.iter().any(|figure| figure != "–") {
-            text += &format!("| {name} | {} |\n", figures.join(" | "));
+            lines.push((name, figures.join(" | ")));
         }
+    }
+    if lines.len() > 1 && lines.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        lines.truncate(1);
+        lines[0].0 = "quorate, with any keys";
+    }
+    for (name, figures) in lines {
+        text += &format!("| {name} | {figures} |\n");
     }
     text
 }
@@ -416,6 +442,9 @@ fn of_quorums(rows: &[Row]) -> String {
     text
 }
 
+/// The threads of the votes that are shown: those of all other rows of a batcher under load.
+const THREADS_OF_MIX: usize = 2;
+
 /// The batcher under load.
 fn under_load(rows: &[Row]) -> String {
     let mut text = String::new();
@@ -436,7 +465,11 @@ fn under_load(rows: &[Row]) -> String {
              batches of ten: CPU time of a vote, and latencies",
         ),
     ] {
-        let rows: Vec<_> = rows.iter().filter(|row| row.bench.starts_with(bench)).collect();
+        // The table has no column of threads, and `mix` was also measured with one and with sixteen.
+        let rows: Vec<_> = rows
+            .iter()
+            .filter(|row| row.bench.starts_with(bench) && (bench != "service/mix" || row.threads == THREADS_OF_MIX))
+            .collect();
         if rows.is_empty() {
             continue;
         }
@@ -516,21 +549,6 @@ fn of_networks(rows: &[Row]) -> String {
     text
 }
 
-/// Half and 99 of 100 tasks.
-fn networks_short(rows: &[Row]) -> String {
-    let mut text = String::from("| operators | a quorum: half | 99 of 100 | settled: half | 99 of 100 |\n");
-    text += "|--:|--:|--:|--:|--:|\n";
-    for row in rows.iter().filter(|row| row.bench == "network/quorum") {
-        let settled = rows.iter().find(|r| r.bench == "network/settled" && r.n == row.n);
-        let cells = [Some(row), settled].map(|row| {
-            let times = row.and_then(|row| row.latency_ms).map(|times| [times.p50, times.p99]);
-            times.map_or("– | –".to_owned(), |times| times.map(|ms| format!("{} ms", short(ms))).join(" | "))
-        });
-        text += &format!("| {} | {} |\n", row.n, cells.join(" | "));
-    }
-    text
-}
-
 /// Replaces the text between the markers of a table, in every document that has them.
 fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
     let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {edge}: quorate-bench {name} -->\n"));
@@ -586,6 +604,57 @@ mod tests {
         }
     }
 
+    /// A figure has one row: no two rows of a table of a batcher under load have the same name and engine.
+    #[test]
+    fn no_two_rows_under_load_have_one_name() {
+        let vote = |threads: usize, us: f64| -> Row {
+            serde_json::from_value(serde_json::json!({
+                "bench": "service/mix=10%", "engine": "quorate/embedded", "threads": threads, "n": 1, "per": "claim",
+                "note": "said", "us": { "min": us, "median": us, "max": us }, "latency_ms": { "p50": 1.0, "p99": 2.0 }
+            }))
+            .unwrap()
+        };
+        let text = under_load(&[vote(1, 219.0), vote(2, 210.0), vote(16, 438.0)]);
+        let lines: Vec<_> = text.lines().filter(|line| line.starts_with("| mix=10% | quorate/embedded |")).collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        assert!(lines[0].contains("| 210 |"), "{text}");
+    }
+
+    /// Kinds of keys with the same gas are one line, and other prices are the least and the greatest of all kinds.
+    #[test]
+    fn equal_lines_are_one_and_other_prices_are_ratios() {
+        let row = |bench: &str, engine: &str, gas: f64| -> Row {
+            let gas = serde_json::json!({ "mean": gas, "median": gas });
+            serde_json::from_value(serde_json::json!({
+                "bench": bench, "engine": engine, "threads": 1, "n": 10, "per": "transaction", "gas": gas
+            }))
+            .unwrap()
+        };
+        let [a, b] = ["quorate/bn254-g2", "quorate/bn254-g1"];
+        let mut rows = vec![
+            row("gas/begin", a, 100_000.0),
+            row("gas/begin", b, 100_000.0),
+            row("gas/begin-glamsterdam", a, 312_000.0),
+            row("gas/begin-glamsterdam", b, 312_000.0),
+            row("gas/miss", a, 100_000.0),
+            row("gas/miss", b, 200_000.0),
+            row("gas/miss-glamsterdam", a, 102_000.0),
+            row("gas/miss-glamsterdam", b, 202_000.0),
+        ];
+        let table = gas_table(&rows, "gas/begin", &[10]);
+        assert!(table.ends_with("|---|--:|\n| quorate, with any keys | 100,000 |\n"), "{table}");
+        let table = at_other_prices(&rows, &[10, 100]);
+        for line in [
+            "| each misses a task with 10 %, at the prices of Glamsterdam | 1.01 to 1.02 | – |\n",
+            "| `begin`, at the prices of Glamsterdam | 3.12 | – |\n",
+            "| each misses a task with 10 %, precompiles at twice their price | – | – |\n",
+        ] {
+            assert!(table.contains(line), "{line} in {table}");
+        }
+        rows[1] = row("gas/begin", b, 100_001.0);
+        assert_eq!(gas_table(&rows, "gas/begin", &[10]).lines().count(), 4);
+    }
+
     #[test]
     fn a_network_without_a_figure_has_a_dash() {
         let timed = |bench: &str, n: usize, ms: f64| -> Row {
@@ -613,9 +682,7 @@ mod tests {
         assert!(long.contains("| 10 | 1.00 | 250 | 9000 | 8000 | said |\n"), "{long}");
         let line = "| all honest | 10 | 210,000 | 211,000 | used/anvil | estimated/plan |\n";
         assert!(long.contains(line), "{long}");
-        let short = networks_short(&rows);
-        assert!(short.contains("| 4 | 120 ms | 8000 ms | – | – |\n"), "{short}");
-        assert!(short.contains("| 10 | 250 ms | 8000 ms | 1500 ms | 8000 ms |\n"), "{short}");
+        assert!(long.contains("\nFrom the result to the block in which the task is settled:\n"), "{long}");
     }
 
     /// A repository with the documents and the records of this one, whose tables are all old.

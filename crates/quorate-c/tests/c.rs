@@ -40,16 +40,13 @@ fn calls_leave_no_memory_behind() {
 /// The program of docs/languages.md prints what stands below it, in C and in C++.
 #[test]
 fn the_program_of_the_guide() {
-    let guide =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/languages.md")).expect("the guide");
-    let block = |language: &str| {
-        let (_, rest) = guide.split_once(&format!("```{language}\n")).expect("a block");
-        rest.split_once("```").expect("its end").0
-    };
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let guide = fs::read_to_string(crate_folder.join("../../docs/languages.md")).expect("the guide");
+    let (_, rest) = guide.split_once("```text\n").expect("what it prints");
+    let (printed, _) = rest.split_once("```").expect("its end");
+    let source = crate_folder.join("tests/c/guide.c");
+    assert_eq!(ran(C, &["-std=c11", SANITIZED], &source, &[]), printed);
     let folder = tempfile::tempdir().expect("a folder");
-    let source = folder.path().join("guide.c");
-    fs::write(&source, block("c")).expect("a file");
-    assert_eq!(ran(C, &["-std=c11", SANITIZED], &source, &[]), block("text"));
     let header = folder.path().join("header.cpp");
     fs::write(&header, "#include <quorate.h>\nint main() { return quorate_abi() == QUORATE_ABI ? 0 : 1; }\n")
         .expect("a file");

@@ -1,8 +1,11 @@
 //! The interface over TCP: each route, names and tokens that are not ours, bodies and clients that misbehave.
 
 use std::{
+    collections::BTreeSet,
+    fs,
     io::{ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -480,4 +483,31 @@ fn other_machines_are_let_in_only_on_purpose() {
         let settings = ApiSettings { beyond_loopback: true, ..ApiSettings::default() };
         assert!(serve(listener, ready(), tasks, settings, std::future::ready(())).await.is_ok());
     });
+}
+
+#[test]
+fn every_code_that_the_node_sends_is_in_its_document() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let document = fs::read_to_string(folder.join("../../docs/node.md")).unwrap();
+    let rows: Vec<_> = document.lines().filter(|line| line.starts_with("| 4") || line.starts_with("| 5")).collect();
+    let mut codes = BTreeSet::new();
+    for file in fs::read_dir(folder.join("src/api")).unwrap() {
+        let source = fs::read_to_string(file.unwrap().path()).unwrap();
+        // A code stands behind its status, or is the first argument of `ApiError::unavailable`.
+        let after_statuses = source.split("StatusCode::").skip(1).filter_map(|text| {
+            let (status, after) = text.split_once(',')?;
+            let is_status = status.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            is_status.then_some(after)
+        });
+        let unavailable = source.split("ApiError::unavailable(").skip(1);
+        for text in after_statuses.chain(unavailable) {
+            let Some(text) = text.trim_start().strip_prefix('"') else { continue };
+            let (code, _) = text.split_once('"').unwrap();
+            codes.insert(code.to_owned());
+        }
+    }
+    assert!(codes.len() > 15, "{codes:?}");
+    for code in codes {
+        assert!(rows.iter().any(|row| row.contains(&format!("`{code}`"))), "no row of an error has `{code}`");
+    }
 }

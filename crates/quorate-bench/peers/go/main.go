@@ -1,4 +1,4 @@
-// gnark-crypto as a program that `quorate-bench peers` asks, one JSON object a line. BENCHMARKING.md has the protocol.
+// gnark-crypto as a program that `quorate-bench peers` asks, one JSON object a line. src/peers/program.rs has the protocol.
 package main
 
 import (

@@ -1,4 +1,4 @@
-## Constantine as a program that `quorate-bench peers` asks, one JSON object a line. BENCHMARKING.md has the protocol.
+## Constantine as a program that `quorate-bench peers` asks, one JSON object a line. src/peers/program.rs has the protocol.
 ## `--path` names the folder of Constantine's sources.
 
 import

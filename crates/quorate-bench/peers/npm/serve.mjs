@@ -1,4 +1,4 @@
-// The protocol of `quorate-bench peers`: one JSON object a line. BENCHMARKING.md has it.
+// The protocol of `quorate-bench peers`: one JSON object a line. src/peers/program.rs has it.
 import { createInterface } from 'node:readline'
 import { writeSync } from 'node:fs'
 

@@ -1,5 +1,16 @@
-//! Another library: a program that gets a task and is told to run it, one JSON object a line. BENCHMARKING.md has the protocol
-//! for whoever writes one.
+//! Another library: a program that gets a task and is told to run it. It reads one JSON object a line, answers with one, and ends at the
+//! end of its input:
+//!
+//! ```text
+//! > {"load": {"job": …, "suite": …, "tag": …, "keys": […], "messages": […], "signatures": […], "scalars": […]}}
+//! < {"ready": "how it does it"}
+//! > {"run": {}}
+//! < {"answer": …, "wall_ns": …, "cpu_ns": …}
+//! ```
+//!
+//! It is ready after decoding, or says `{"cannot": "why"}`. The answer of a run is a verdict, or a compressed point as hexadecimal, whose
+//! encoding is not timed. `job` is `verify`, `aggregate`, `key-sum`, `hash` or `msm`; `suite` is `min-pk`, `min-sig` or `bn254`. Bytes are
+//! hexadecimal: compressed points of BLS12-381, scalars with the greatest byte first, and on BN254 words in the EVM's order.
 
 use std::{
     collections::{BTreeMap, HashSet},

@@ -1,4 +1,4 @@
-//! What a follower counts, for Prometheus, and whether it keeps up. docs/operate.md has the list.
+//! What a follower counts, for Prometheus, and whether it keeps up. docs/operate.md lists those with labels.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},

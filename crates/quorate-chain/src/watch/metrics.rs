@@ -1,4 +1,4 @@
-//! What a watcher counts, beside what every follower counts. docs/operate.md has the list.
+//! What a watcher counts, beside what every follower counts. docs/operate.md lists those with labels.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64};
 
