@@ -231,6 +231,9 @@ typedef struct quorate_batcher_options {
 // It is called once for each claim: on a thread of the batcher, or on the thread of a caller, before a function of the batcher returns. A
 // caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must
 // not throw or jump out. It must not free a batcher, and functions that wait for answers fail in it with `QUORATE_CODE_MISUSE`.
+//
+// If an answer hands in a claim that the batcher refuses at once, the answer to that comes after this one has returned, on the same
+// thread. An answer that hands every refused claim in again is called without end once the batcher is stopped.
 typedef void (*quorate_answer)(void *user, uint8_t verdict, const char *reason, size_t size);
 
 #ifdef __cplusplus

@@ -501,6 +501,42 @@ static void answers_cannot_wait_for_answers(const struct signers *signers) {
   quorate_batcher_free(batcher);
 }
 
+struct again {
+  const struct quorate_batcher *batcher;
+  const struct quorate_claim *claim;
+  int left, depth, deepest;
+};
+
+static void hands_in_again(void *user, uint8_t verdict, const char *reason, size_t size) {
+  struct again *again = user;
+  CHECK(verdict == QUORATE_VERDICT_STOPPED && reason != NULL && size != 0);
+  again->depth++;
+  if (again->depth > again->deepest) again->deepest = again->depth;
+  if (again->left > 0) {
+    again->left--;
+    CHECK(quorate_batcher_submit(again->batcher, again->claim, QUORATE_CLASS_GOSSIP, 0, hands_in_again, again, NULL) == QUORATE_CODE_OK);
+  }
+  again->depth--;
+}
+
+// A stopped batcher refuses a claim within the call that hands it in. That must not be a recursion.
+static void refused_claims_that_come_again(void) {
+  struct quorate_batcher_options options = {0};
+  options.threads = 1;
+  struct quorate_batcher *batcher = NULL;
+  OK(quorate_batcher_new(&options, &batcher, &error));
+  OK(quorate_batcher_stop(batcher, 0, &error));
+  // Under valgrind a few are enough.
+  const int rounds = COUNT < 64 ? 1000 : 100000;
+  struct quorate_claim claim = {0};
+  OK(quorate_suite("eth2", 4, &claim.suite, &error));
+  claim.kind = QUORATE_MESSAGES_POSSESSION;
+  struct again again = {batcher, &claim, rounds, 0, 0};
+  OK(quorate_batcher_submit(batcher, &claim, QUORATE_CLASS_GOSSIP, 0, hands_in_again, &again, &error));
+  CHECK(again.left == 0 && again.depth == 0 && again.deepest == 1);
+  quorate_batcher_free(batcher);
+}
+
 int main(int count, char **arguments) {
   CHECK(quorate_abi() == QUORATE_ABI && strlen(quorate_version()) >= 5);
   static struct signers signers;
@@ -515,6 +551,7 @@ int main(int count, char **arguments) {
   threads(verifier, &signers);
   batches(&signers);
   answers_cannot_wait_for_answers(&signers);
+  refused_claims_that_come_again();
   quorate_verifier_free(verifier);
   for (int i = 1; i < count; i++) {
     if (strcmp(arguments[i], "with-assertions") == 0) freed_handles();
