@@ -80,7 +80,8 @@ enum quorate_code
   QUORATE_CODE_SYSTEM = 6,
   // A fault of the library. Please report it.
   QUORATE_CODE_INTERNAL = 7,
-  // Packed claims, or a table, that cannot be read.
+  // Claims, or a table, that cannot be read: cut bytes, an unknown kind of messages, or another number of them than the kind has.
+  // Nothing was verified.
   QUORATE_CODE_CLAIMS = 8,
   // A handle that was freed, or that this library did not make. Only builds with assertions find it.
   QUORATE_CODE_HANDLE = 9,
@@ -190,7 +191,7 @@ typedef struct quorate_bytes {
 typedef struct quorate_claim {
   // Its number: `quorate_suite`.
   uint32_t suite;
-  // What was signed: a `quorate_messages`.
+  // What was signed: a `quorate_messages`. Another number makes the whole call fail with `QUORATE_CODE_CLAIMS`.
   uint32_t kind;
   // The encoded public keys.
   const struct quorate_bytes *public_keys;
@@ -198,7 +199,8 @@ typedef struct quorate_claim {
   size_t public_key_count;
   // The messages: one, or one for each key, or none of a proof of possession.
   const struct quorate_bytes *messages;
-  // How many there are.
+  // How many there are. With another number than its kind has, a claim makes the whole call fail with `QUORATE_CODE_CLAIMS`. But with
+  // `QUORATE_MESSAGES_EACH` it gets the verdict `QUORATE_VERDICT_RULE`, and the others are verified.
   size_t message_count;
   // The encoded signature, an aggregate if there are several keys.
   struct quorate_bytes signature;

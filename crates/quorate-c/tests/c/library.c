@@ -269,6 +269,20 @@ static void misuse(const struct quorate_verifier *verifier, const struct signers
   make_claims(&made, signers);
   made.claims[4].kind = 9;
   FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  // One number of messages that its kind does not have fails the whole call. If each key has a message, it is a verdict.
+  const struct quorate_bytes two[2] = {bytes("a", 1), bytes("b", 1)};
+  make_claims(&made, signers);
+  made.claims[4].messages = two;
+  made.claims[4].message_count = 2;
+  memset(verdicts, QUORATE_VERDICT_VALID, COUNT);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  CHECK(strncmp(error.text, "claim 4: ", 9) == 0);
+  for (int i = 0; i < COUNT; i++) CHECK(verdicts[i] == QUORATE_VERDICT_UNDECIDED);
+  made.claims[4].kind = QUORATE_MESSAGES_POSSESSION;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  made.claims[4].kind = QUORATE_MESSAGES_EACH;
+  OK(quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  for (int i = 0; i < COUNT; i++) CHECK(verdicts[i] == (i == 4 ? QUORATE_VERDICT_RULE : QUORATE_VERDICT_VALID));
   make_claims(&made, signers);
   made.claims[4].public_key_count = SIZE_MAX / 8;
   FAILS(QUORATE_CODE_MISUSE, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
