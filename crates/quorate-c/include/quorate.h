@@ -173,7 +173,7 @@ typedef struct quorate_options {
   const char *backend;
   // The length of that name.
   size_t backend_size;
-  // How many known statements are kept of each variant; 0 for any number.
+  // At most so many known statements are kept of each variant: when there are more, the older half is forgotten. 0 for any number.
   uint64_t most_known;
 } quorate_options;
 

@@ -171,7 +171,7 @@ public final class Verifier implements AutoCloseable {
             return this;
         }
 
-        /** How many known statements it keeps of each variant, at least 1. When there are more, it forgets the older half. */
+        /** The most known statements that it keeps of each variant, at least 1. When there are more, it forgets the older half. */
         public Builder mostKnown(long statements) {
             if (statements < 1) {
                 throw new IllegalArgumentException("mostKnown: found " + statements + ", expected at least 1");
