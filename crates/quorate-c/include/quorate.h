@@ -461,7 +461,8 @@ int32_t quorate_key_set_push(const struct quorate_key_set *set,
                              bool assumed,
                              struct quorate_error *error);
 
-// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it.
+// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it. If the call fails, `proven`
+// is false, and the set is as it was.
 int32_t quorate_key_set_prove(const struct quorate_key_set *set,
                               size_t index,
                               const uint8_t *proof,

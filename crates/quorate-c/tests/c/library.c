@@ -209,7 +209,13 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   // The last member has not shown that it holds its secret.
   FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   CHECK(verdict == QUORATE_VERDICT_UNDECIDED);
+  // A true proof whose answer has no place changes nothing.
+  FAILS(QUORATE_CODE_NULL, quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE, NULL, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   bool proven = true;
+  FAILS(QUORATE_CODE_ENCODING, quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE - 1, &proven, &error));
+  CHECK(!proven);
+  proven = true;
   OK(quorate_key_set_prove(set, COUNT - 1, signers->proofs[0], SIGNATURE, &proven, &error));
   CHECK(!proven);
   OK(quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE, &proven, &error));
