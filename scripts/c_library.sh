@@ -75,5 +75,8 @@ cat > "$folder/lib/cmake/quorate/quorate-config-version.cmake" << END
 set(PACKAGE_VERSION $version)
 if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND "$asked" STREQUAL "$series")
   set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
 endif()
 END

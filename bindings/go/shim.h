@@ -10,7 +10,8 @@
 
 #if defined(__has_include)
 #if !__has_include(<quorate.h>)
-#error "quorate.h is missing: run `make go` in a checkout of quorate, or use -tags quorate_shared with an installed libquorate"
+#error "quorate.h is missing: run `make go` in a checkout of quorate, or use -tags quorate_shared with an installed libquorate. \
+If this is a copy by `go mod vendor`, which leaves the library out, build with -mod=mod"
 #endif
 #endif
 

@@ -44,7 +44,8 @@ type Options struct {
 	Soundness int
 	// Backend is the name of a backend, such as "portable"; empty for the fastest of this machine.
 	Backend string
-	// MostKnown is how many known statements are kept of each variant; 0 for any number.
+	// MostKnown is the most known statements that are kept of each variant: when there are more, the older half is forgotten. 0 is for
+	// any number.
 	MostKnown uint64
 }
 

@@ -212,6 +212,13 @@ func TestKnownStatements(t *testing.T) {
 	if known, _ := verifier.Known(); known != 0 {
 		t.Errorf("found %d known statements after Forget", known)
 	}
+	one := newVerifier(t, Options{MostKnown: 1})
+	if _, err := one.VerifyAndRemember(context.Background(), claims); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := one.Known(); known != 1 || err != nil {
+		t.Errorf("found %d known statements, %v, expected 1", known, err)
+	}
 }
 
 func TestPlan(t *testing.T) {

@@ -93,7 +93,10 @@ export interface EngineOptions {
 }
 
 export interface VerifierOptions extends EngineOptions {
-  /** How many statements the verifier remembers of each variant, at most. 450 to 900 bytes each. Without a limit by default. */
+  /**
+   * The most statements that the verifier remembers of each variant, at least 1: when there are more, it forgets the older half. 450 to 900
+   * bytes each. Without a limit by default.
+   */
   mostKnown?: number | undefined;
 }
 

@@ -49,6 +49,7 @@ const
   each = 1'u32
   possession = 2'u32
   valid = 1'u8
+  misuse = 4'i32
   signatureTag = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_"
   possessionTag = "BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_"
 
@@ -282,10 +283,20 @@ func coreSign*[T: byte|char](
 # ----------------------------------------------------------------------
 
 func total(keys: openArray[PublicKey]): PublicKey =
-  ## Zeros if it is the identity, or a key is no key.
-  if keys.len > 0 and quorate_verifier_aggregate_public_keys(
-      verifier(1), eth2(), keys[0].bytes[0].unsafeAddr, csize_t(48 * keys.len), result.bytes[0].addr, 48, nil) != 0:
+  ## Zeros if it is the identity. If a key is no key, the sum is bytes that do not decode, so it makes no other sum a key, and nothing is
+  ## valid under it. The identity among several keys is no key.
+  var identities = true
+  for key in keys:
+    identities = identities and key.isIdentity
+  if identities:
+    return
+  let code = quorate_verifier_aggregate_public_keys(
+    verifier(1), eth2(), keys[0].bytes[0].unsafeAddr, csize_t(48 * keys.len), result.bytes[0].addr, 48, nil)
+  if code != 0:
     result = PublicKey()
+    # Keys that cancel each other are a misuse.
+    if code != misuse:
+      result.bytes[0] = 1
 
 func total(signatures: openArray[Signature]): Signature =
   if signatures.len == 0:

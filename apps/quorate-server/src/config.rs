@@ -217,7 +217,7 @@ impl Default for Sources {
 pub struct KnownSettings {
     /// The folder of the store on disk. An empty text means that nothing is kept on disk.
     pub folder: String,
-    /// How many statements are kept in memory, for each variant: keys in G1, keys in G2, BN254.
+    /// The most statements that are kept in memory, for each variant: keys in G1, keys in G2, BN254.
     pub in_memory: usize,
     /// How many records the store on disk has at most. A million take about 200 MB, on BN254 more.
     pub on_disk: u64,

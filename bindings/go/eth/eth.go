@@ -7,8 +7,9 @@
 //     signature is decoded and checked again when it is verified.
 //   - VerifyMultipleSignatures gives each signature a random weight, also those over one message. VerifyEach says which are false.
 //   - Keys that add up to the identity make the identity, which IsInfinite reports, and under which nothing is valid.
-//   - A key that is nil or does not decode, which only another implementation of PublicKey can hold, breaks a sum. A broken sum says that
-//     it is the identity, and nothing is valid under it or under what it is added to, whatever keys follow.
+//   - A key that is nil or does not decode, which only another implementation of PublicKey can hold, breaks a sum. IsInfinite is true of
+//     a broken sum, whose Marshal is 48 zeros. They do not decode, so nothing is valid under it or under what it is added to, whatever
+//     keys follow, also where a type of the client's own holds it.
 //   - SignatureFromBytesNoValidation checks all the same. Every Signature of this package is in the subgroup.
 //   - A secret key is wiped at some time after its last use, because the interface has no method that ends it. Bytes from Marshal are the
 //     caller's to wipe.
@@ -45,7 +46,7 @@ type SecretKey interface {
 
 // PublicKey is a public key, or a sum of keys.
 type PublicKey interface {
-	// Marshal is the 48 bytes of the compressed point.
+	// Marshal is the 48 bytes of the compressed point, and zeros of a broken sum.
 	Marshal() []byte
 	// Copy is another key with the same value.
 	Copy() PublicKey
@@ -53,7 +54,7 @@ type PublicKey interface {
 	Aggregate(p2 PublicKey) PublicKey
 	// IsInfinite says whether the key is the identity or a broken sum, under which nothing is valid.
 	IsInfinite() bool
-	// Equals says whether both keys are one point.
+	// Equals says whether both keys have the same bytes.
 	Equals(p2 PublicKey) bool
 }
 
@@ -283,9 +284,8 @@ func certain[T any](value T, err error) T {
 }
 
 type publicKey struct {
+	// encoding is the point, or brokenKey.
 	encoding [keyLength]byte
-	// broken is whether this is the sum of what is no key. Then the encoding is that of the identity.
-	broken bool
 }
 
 func newPublicKey(key quorate.PublicKey) PublicKey {
@@ -303,12 +303,16 @@ func sumOf(keys []PublicKey) publicKey {
 		// There are no keys, or they cancel each other.
 		return publicKey{encoding: identityKey}
 	default:
-		return publicKey{encoding: identityKey, broken: true}
+		return publicKey{encoding: brokenKey}
 	}
 }
 
 // identityKey is the point at infinity, compressed.
 var identityKey = [keyLength]byte{0: 0xc0}
+
+// brokenKey is the bytes of the sum of what is no key. They do not decode, so every sum that has them is broken too, also if the sum only
+// sees what Marshal gives.
+var brokenKey [keyLength]byte
 
 func (k *publicKey) Marshal() []byte {
 	return bytes.Clone(k.encoding[:])
@@ -325,23 +329,21 @@ func (k *publicKey) Aggregate(p2 PublicKey) PublicKey {
 }
 
 func (k *publicKey) IsInfinite() bool {
-	return k.encoding == identityKey
+	return k.encoding == identityKey || k.encoding == brokenKey
 }
 
 func (k *publicKey) Equals(p2 PublicKey) bool {
 	return p2 != nil && bytes.Equal(k.encoding[:], p2.Marshal())
 }
 
-// encodings are the bytes of keys. A key that is nil or broken has none, so nothing is valid under it, and no sum has it.
+// encodings are the bytes of keys. A key that is nil has none, so nothing is valid under it, and no sum has it.
 func encodings(keys []PublicKey) [][]byte {
 	encoded := make([][]byte, len(keys))
 	for i, key := range keys {
 		switch key := key.(type) {
 		case nil:
 		case *publicKey:
-			if !key.broken {
-				encoded[i] = key.encoding[:]
-			}
+			encoded[i] = key.encoding[:]
 		default:
 			encoded[i] = key.Marshal()
 		}

@@ -59,6 +59,11 @@ func (f foreign) Marshal() []byte {
 	return f.bytes
 }
 
+// wrapped is a key in a type of the client's own, of which this package sees the methods alone.
+type wrapped struct {
+	PublicKey
+}
+
 // infinite is the identity as a signature.
 func infinite(t testing.TB) Signature {
 	t.Helper()
@@ -277,13 +282,17 @@ func TestABrokenSumStaysBroken(t *testing.T) {
 		"several, a broken": AggregateMultiplePubkeys([]PublicKey{a, a.Copy().Aggregate(nil)}),
 	} {
 		for how, sum := range map[string]PublicKey{
-			"alone":    broken,
-			"first":    broken.Copy().Aggregate(c.key),
-			"second":   c.key.Copy().Aggregate(broken),
-			"together": AggregateMultiplePubkeys([]PublicKey{c.key, broken}),
-			"copied":   broken.Copy().Aggregate(identity).Copy().Aggregate(c.key),
+			"alone":             broken,
+			"first":             broken.Copy().Aggregate(c.key),
+			"second":            c.key.Copy().Aggregate(broken),
+			"together":          AggregateMultiplePubkeys([]PublicKey{c.key, broken}),
+			"wrapped":           wrapped{broken},
+			"wrapped, first":    wrapped{broken.Copy()}.Aggregate(c.key),
+			"wrapped, second":   c.key.Copy().Aggregate(wrapped{broken}),
+			"wrapped, together": AggregateMultiplePubkeys([]PublicKey{wrapped{broken}, c.key}),
+			"copied":            broken.Copy().Aggregate(identity).Copy().Aggregate(c.key),
 		} {
-			if !sum.IsInfinite() || !bytes.Equal(sum.Marshal(), identityKey[:]) {
+			if !sum.IsInfinite() || !bytes.Equal(sum.Marshal(), brokenKey[:]) || sum.Equals(identity) || identity.Equals(sum) {
 				t.Errorf("%s, %s: it is a key", name, how)
 			}
 			valid, err := VerifySignature(c.sig.Marshal(), c.msg, sum)
@@ -294,7 +303,8 @@ func TestABrokenSumStaysBroken(t *testing.T) {
 		}
 	}
 	// The identity is no fault, and adds nothing.
-	if !AggregateMultiplePubkeys(nil).Aggregate(c.key).Equals(c.key) || !AggregateMultiplePubkeys([]PublicKey{identity, c.key}).Equals(c.key) {
+	if !AggregateMultiplePubkeys(nil).Aggregate(c.key).Equals(c.key) || !AggregateMultiplePubkeys([]PublicKey{identity, c.key}).Equals(c.key) ||
+		!AggregateMultiplePubkeys([]PublicKey{wrapped{identity}, c.key}).Equals(c.key) {
 		t.Error("the identity changes a sum")
 	}
 }

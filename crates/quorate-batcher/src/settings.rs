@@ -33,8 +33,8 @@ pub struct Settings {
     /// The most memory that the claims that wait may take, in bytes, and the most bytes of messages that are
     /// [hashed](quorate::ClaimBytes::hashed_bytes) for one claim. Default: 256 MiB.
     pub queue_bytes: usize,
-    /// How many verified statements stay in memory, for each variant. Default: 131,072, which take about
-    /// 103 MB.
+    /// The most verified statements that stay in memory, for each variant: when there are more, the older half is forgotten. Default:
+    /// 131,072, which take about 103 MB.
     pub known: usize,
     /// Who is suspected and banned.
     pub sources: SourceSettings,

@@ -80,7 +80,8 @@ enum quorate_code
   QUORATE_CODE_SYSTEM = 6,
   // A fault of the library. Please report it.
   QUORATE_CODE_INTERNAL = 7,
-  // Packed claims, or a table, that cannot be read.
+  // Claims, or a table, that cannot be read: cut bytes, an unknown kind of messages, or another number of them than the kind has.
+  // Nothing was verified.
   QUORATE_CODE_CLAIMS = 8,
   // A handle that was freed, or that this library did not make. Only builds with assertions find it.
   QUORATE_CODE_HANDLE = 9,
@@ -172,7 +173,7 @@ typedef struct quorate_options {
   const char *backend;
   // The length of that name.
   size_t backend_size;
-  // How many known statements are kept of each variant; 0 for any number.
+  // At most so many known statements are kept of each variant: when there are more, the older half is forgotten. 0 for any number.
   uint64_t most_known;
 } quorate_options;
 
@@ -190,7 +191,7 @@ typedef struct quorate_bytes {
 typedef struct quorate_claim {
   // Its number: `quorate_suite`.
   uint32_t suite;
-  // What was signed: a `quorate_messages`.
+  // What was signed: a `quorate_messages`. Another number makes the whole call fail with `QUORATE_CODE_CLAIMS`.
   uint32_t kind;
   // The encoded public keys.
   const struct quorate_bytes *public_keys;
@@ -198,7 +199,8 @@ typedef struct quorate_claim {
   size_t public_key_count;
   // The messages: one, or one for each key, or none of a proof of possession.
   const struct quorate_bytes *messages;
-  // How many there are.
+  // How many there are. With another number than its kind has, a claim makes the whole call fail with `QUORATE_CODE_CLAIMS`. But with
+  // `QUORATE_MESSAGES_EACH` it gets the verdict `QUORATE_VERDICT_RULE`, and the others are verified.
   size_t message_count;
   // The encoded signature, an aggregate if there are several keys.
   struct quorate_bytes signature;
@@ -231,6 +233,9 @@ typedef struct quorate_batcher_options {
 // It is called once for each claim: on a thread of the batcher, or on the thread of a caller, before a function of the batcher returns. A
 // caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must
 // not throw or jump out. It must not free a batcher, and functions that wait for answers fail in it with `QUORATE_CODE_MISUSE`.
+//
+// If an answer hands in a claim that the batcher refuses at once, the answer to that comes after this one has returned, on the same
+// thread. An answer that hands every refused claim in again is called without end once the batcher is stopped.
 typedef void (*quorate_answer)(void *user, uint8_t verdict, const char *reason, size_t size);
 
 #ifdef __cplusplus
@@ -456,7 +461,8 @@ int32_t quorate_key_set_push(const struct quorate_key_set *set,
                              bool assumed,
                              struct quorate_error *error);
 
-// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it.
+// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it. If the call fails, `proven`
+// is false, and the set is as it was.
 int32_t quorate_key_set_prove(const struct quorate_key_set *set,
                               size_t index,
                               const uint8_t *proof,

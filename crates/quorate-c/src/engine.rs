@@ -24,7 +24,7 @@ pub struct EngineOptions<'a> {
     pub soundness: u32,
     /// The name of a backend, or nothing for the fastest.
     pub backend: &'a str,
-    /// How many known statements it keeps of each variant; 0 for any number.
+    /// The most known statements that it keeps of each variant: when there are more, it forgets the older half. 0 for any number.
     pub most_known: u64,
 }
 

@@ -24,7 +24,8 @@ pub enum Code {
     System = 6,
     /// A fault of the library. Please report it.
     Internal = 7,
-    /// Packed claims, or a table, that cannot be read.
+    /// Claims, or a table, that cannot be read: cut bytes, an unknown kind of messages, or another number of them than the kind has.
+    /// Nothing was verified.
     Claims = 8,
     /// A handle that was freed, or that this library did not make. Only builds with assertions find it.
     Handle = 9,

@@ -1,7 +1,13 @@
 //! Claims as they come: a [`Batcher`] that answers by a call.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    cell::RefCell,
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, Wake, Waker},
     time::{Duration, Instant},
 };
@@ -36,7 +42,11 @@ pub struct ServiceOptions<'a> {
 
 /// Verifies claims as they come, on threads of its own. Dropping it refuses what waits, and waits for the batches in progress.
 #[derive(Clone, Debug)]
-pub struct Service(Batcher);
+pub struct Service {
+    batcher: Batcher,
+    /// The number of this service in the process, by which [`tell`] knows its answers.
+    number: u64,
+}
 
 /// A claim's answer as a number, and why it is not valid.
 #[must_use]
@@ -64,6 +74,7 @@ impl Service {
     /// # Errors
     /// [`Code::Misuse`], [`Code::System`].
     pub fn start(options: &ServiceOptions<'_>) -> Result<Self, CallFailure> {
+        static STARTED: AtomicU64 = AtomicU64::new(0);
         let defaults = Settings::default();
         let time = |micros: u64, default: Duration| if micros == 0 { default } else { Duration::from_micros(micros) };
         let settings = Settings {
@@ -79,14 +90,16 @@ impl Service {
             },
             ..defaults
         };
-        Batcher::start(settings).map(Self).map_err(|error| match error {
+        let batcher = Batcher::start(settings).map_err(|error| match error {
             quorate_batcher::StartError::Settings(error) => CallFailure::misuse(error.to_string()),
             error => CallFailure::new(Code::System, error.to_string()),
-        })
+        })?;
+        Ok(Self { batcher, number: STARTED.fetch_add(1, Ordering::Relaxed) })
     }
 
     /// Hands a claim in. `done` is called once, with the answer: on a thread of the batcher, or on this one if the answer is there at
-    /// once.
+    /// once. If `done` hands in a claim whose answer is there at once, that answer comes after this `done` has returned, so answers of
+    /// one service do not pile up on a stack.
     ///
     /// The deadline is a time from now; none if it is zero.
     pub fn submit(
@@ -96,7 +109,9 @@ impl Service {
         deadline: Duration,
         done: impl FnOnce(Answer) + Send + 'static,
     ) {
-        Asked::start(self.pending(claim, class, deadline), Box::new(done));
+        let waiting =
+            Waiting { service: self.number, pending: self.pending(claim, class, deadline), done: Box::new(done) };
+        Arc::new(Asked(Mutex::new(Some(waiting)))).look();
     }
 
     /// Hands claims in and waits for all answers, which are in their order.
@@ -108,14 +123,14 @@ impl Service {
 
     fn pending(&self, claim: ClaimBytes, class: Class, deadline: Duration) -> Pending {
         let deadline = if deadline.is_zero() { None } else { Instant::now().checked_add(deadline) };
-        self.0.submit(claim, class, deadline)
+        self.batcher.submit(claim, class, deadline)
     }
 
     /// Takes no more claims, answers those that wait for at most this time, and ends. What is not verified by then is refused. Of calls
     /// at the same time, the shortest time counts, and one waits for the batches in progress ([`Batcher::stop`]).
     pub fn stop(&self, within: Duration) {
         let now = Instant::now();
-        self.0.stop(now.checked_add(within).unwrap_or(now));
+        self.batcher.stop(now.checked_add(within).unwrap_or(now));
     }
 }
 
@@ -123,15 +138,14 @@ impl Service {
 struct Asked(Mutex<Option<Waiting>>);
 
 struct Waiting {
+    service: u64,
     pending: Pending,
-    done: Box<dyn FnOnce(Answer) + Send>,
+    done: Done,
 }
 
-impl Asked {
-    fn start(pending: Pending, done: Box<dyn FnOnce(Answer) + Send>) {
-        Arc::new(Self(Mutex::new(Some(Waiting { pending, done })))).look();
-    }
+type Done = Box<dyn FnOnce(Answer) + Send>;
 
+impl Asked {
     fn look(self: Arc<Self>) {
         let waker = Waker::from(self.clone());
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +155,7 @@ impl Asked {
             Poll::Ready(answer) => {
                 // The caller may hand in the next claim.
                 drop(place);
-                (waiting.done)(answer);
+                tell(waiting.service, waiting.done, answer);
             }
         }
     }
@@ -153,9 +167,57 @@ impl Wake for Asked {
     }
 }
 
+/// A service that tells an answer on this thread.
+struct Telling {
+    service: u64,
+    /// What came meanwhile, to be told afterwards.
+    later: VecDeque<(Done, Answer)>,
+}
+
+thread_local! {
+    /// The services that tell an answer on this thread. The innermost one is the last.
+    static TELLING: RefCell<Vec<Telling>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Tells an answer. If it comes within another answer of the same service on this thread, it is told after that one, and not within it:
+/// otherwise an answer that hands in its refused claim again and again would use up the stack.
+///
+/// Each service has a list of its own. So when a service ends, all of its answers have been told: its threads have ended, and nobody frees
+/// it during a call.
+fn tell(service: u64, done: Done, answer: Answer) {
+    let mut next = Some((done, answer));
+    // A thread that ends may have no list any more. Then the answer is told at once.
+    let _ = TELLING.try_with(|all| {
+        let mut all = all.borrow_mut();
+        match all.iter_mut().find(|telling| telling.service == service) {
+            Some(telling) => telling.later.extend(next.take()),
+            None => all.push(Telling { service, later: VecDeque::new() }),
+        }
+    });
+    let mut panicked = None;
+    while let Some((done, answer)) = next {
+        // The others are told all the same, and then the caller gets the panic.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| done(answer))) {
+            panicked = Some(panic);
+        }
+        let following = TELLING.try_with(|all| {
+            let mut all = all.borrow_mut();
+            let following = all.last_mut().and_then(|telling| telling.later.pop_front());
+            if following.is_none() {
+                all.pop();
+            }
+            following
+        });
+        next = following.ok().flatten();
+    }
+    if let Some(panic) = panicked {
+        resume_unwind(panic);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::{Sender, channel};
 
     use quorate::{MinPk, SecretKey, Suite as _};
 
@@ -198,5 +260,58 @@ mod tests {
         assert!(class(3).unwrap_err().text.contains("gossip"));
         assert!(Service::start(&ServiceOptions { soundness: 80, ..Default::default() }).is_err());
         assert!(Service::start(&ServiceOptions { threads: 1025, ..Default::default() }).is_err());
+    }
+
+    /// Hands a claim in again after each refusal.
+    fn again(service: &Arc<Service>, rounds: u32, answers: &Sender<(u32, Ruled)>) {
+        let (own, told) = (Arc::clone(service), answers.clone());
+        let claim = ClaimBytes::single(MinPk::Eth2.any(), b"", b"", b"");
+        service.submit(claim, Class::Gossip, Duration::ZERO, move |answer| {
+            if let Some(rounds) = rounds.checked_sub(1) {
+                again(&own, rounds, &told);
+            }
+            told.send((rounds, ruled(answer).0)).unwrap();
+        });
+    }
+
+    #[test]
+    fn an_answer_that_hands_its_refused_claim_in_again_takes_no_stack() {
+        const ROUNDS: u32 = 100_000;
+        let start = || Arc::new(Service::start(&ServiceOptions { threads: 1, ..Default::default() }).unwrap());
+        let (service, other) = (start(), start());
+        for service in [&service, &other] {
+            service.stop(Duration::ZERO);
+        }
+        let (answers, received) = channel();
+        again(&service, ROUNDS, &answers);
+        let told: Vec<_> = received.try_iter().collect();
+        let expected: Vec<_> = (0..=ROUNDS).rev().map(|rounds| (rounds, Ruled::Stopped)).collect();
+        assert!(told == expected, "every answer is told before the call returns, each after the one before");
+        // The answer of another service is told within this one, so that no service waits for another one's answers.
+        let (own, told) = (Arc::clone(&other), answers.clone());
+        let claim = ClaimBytes::single(MinPk::Eth2.any(), b"", b"", b"");
+        service.submit(claim, Class::Gossip, Duration::ZERO, move |answer| {
+            again(&own, 0, &told);
+            told.send((1, ruled(answer).0)).unwrap();
+        });
+        assert_eq!(received.try_iter().collect::<Vec<_>>(), [(0, Ruled::Stopped), (1, Ruled::Stopped)]);
+    }
+
+    #[test]
+    fn a_panic_in_an_answer_loses_no_other_answer() {
+        let service = Arc::new(Service::start(&ServiceOptions { threads: 1, ..Default::default() }).unwrap());
+        service.stop(Duration::ZERO);
+        let (answers, received) = channel();
+        let (own, told) = (Arc::clone(&service), answers.clone());
+        let claim = ClaimBytes::single(MinPk::Eth2.any(), b"", b"", b"");
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            service.submit(claim, Class::Gossip, Duration::ZERO, move |_| {
+                again(&own, 0, &told);
+                panic!("in an answer");
+            });
+        }));
+        assert!(panicked.is_err());
+        again(&service, 0, &answers);
+        assert_eq!(received.try_iter().collect::<Vec<_>>(), [(0, Ruled::Stopped); 2]);
     }
 }

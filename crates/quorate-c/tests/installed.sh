@@ -41,8 +41,16 @@ END
 cmake -S "$work/cmake" -B "$work/built" -DCMAKE_PREFIX_PATH="$folder" -DCMAKE_BUILD_TYPE=Release > "$work/log" \
   && cmake --build "$work/built" >> "$work/log" || { cat "$work/log"; exit 1; }
 "$work/built/library"
+# The very version, and another one.
+version=$(pkg-config --modversion quorate)
+sed -i "s/find_package(quorate $series /find_package(quorate $version EXACT /" "$work/cmake/CMakeLists.txt"
+cmake -S "$work/cmake" -B "$work/exact" -DCMAKE_PREFIX_PATH="$folder" > "$work/log" 2>&1 \
+  || { echo "CMake does not take the library for its very version:"; cat "$work/log"; exit 1; }
+sed -i "s/find_package(quorate $version EXACT /find_package(quorate $series.9999 EXACT /" "$work/cmake/CMakeLists.txt"
+! cmake -S "$work/cmake" -B "$work/other" -DCMAKE_PREFIX_PATH="$folder" > "$work/log" 2>&1 \
+  || { echo "CMake takes the library for version $series.9999:"; cat "$work/log"; exit 1; }
 # An earlier minor version may have had another interface.
-sed -i "s/find_package(quorate $series /find_package(quorate 0.0 /" "$work/cmake/CMakeLists.txt"
+sed -i "s/find_package(quorate $series.9999 EXACT /find_package(quorate 0.0 /" "$work/cmake/CMakeLists.txt"
 ! cmake -S "$work/cmake" -B "$work/earlier" -DCMAKE_PREFIX_PATH="$folder" > "$work/log" 2>&1 \
   && grep -q 'compatible with requested version "0.0"' "$work/log" \
   || { echo "CMake takes the library for version 0.0:"; cat "$work/log"; exit 1; }

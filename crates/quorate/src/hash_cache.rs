@@ -57,7 +57,7 @@ impl<S: Suite> HashCache<S> {
         let slots = (bytes.saturating_sub(TABLES) / slot).saturating_mul(2) / 5;
         let slots = slots.checked_ilog2().map_or(0, |log| 1_usize << log);
         // A table of fewer slots than these fills them otherwise.
-        Self(Recent::of_two_halves(if slots < 16 { 0 } else { slots / 8 * 7 }))
+        Self(Recent::at_most(if slots < 16 { 0 } else { 2 * (slots / 8 * 7) }))
     }
 
     /// The most messages of a plan that it looks at. Of more, it could not keep all, and they would take the place of

@@ -88,16 +88,12 @@ impl<S: Suite> Entry<S> {
 impl<S: Suite> Known<S> {
     /// Nothing known yet, and no limit.
     pub fn new() -> Self {
-        Self::with_half(usize::MAX)
+        Self::with_limit(usize::MAX)
     }
 
     /// Nothing known yet, and never more than `most` statements. When there are too many, the older half is forgotten.
     pub fn with_limit(most: usize) -> Self {
-        Self::with_half(most / 2)
-    }
-
-    fn with_half(half: usize) -> Self {
-        Self { signatures: Recent::of_two_halves(half), messages: Recent::of_two_halves(half) }
+        Self { signatures: Recent::at_most(most), messages: Recent::at_most(most) }
     }
 
     fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
@@ -260,22 +256,49 @@ mod tests {
         let secret = SecretKey::key_gen(suite, &[1; 32], b"").unwrap();
         let signature = secret.sign(suite, b"m");
         let message = |i: u32| i.to_be_bytes().to_vec();
-        for most in [0, 1, 2, 7, 8] {
+        for most in [0, 1, 2, 3, 7, 8] {
             let mut known = Known::with_limit(most);
             for i in 0..50u32 {
                 known.trust(suite, secret.public_key(), message(i), signature);
                 known.trust(suite, secret.public_key(), message(i.saturating_sub(1)), signature);
                 assert!(known.len() <= most, "{} of {most}", known.len());
-                let newest = if most < 4 { most / 2 } else { 2 };
-                assert!(known.len() >= newest.min(i as usize + 1));
+                assert!(known.len() >= most.min(2).min(i as usize + 1));
             }
-            if most >= 2 {
+            if most >= 1 {
                 assert!(known.forget(suite, secret.public_key(), message(48)));
                 assert!(!known.forget(suite, secret.public_key(), message(48)));
                 assert!(!known.forget(suite, secret.public_key(), message(0)));
             }
             known.clear();
             assert!(known.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_limit_of_one_keeps_one() {
+        let suite = MinPk::Basic;
+        let secret = SecretKey::key_gen(suite, &[1; 32], b"").unwrap();
+        let mut known = Known::with_limit(1);
+        for i in [1u8, 2, 2, 3] {
+            known.trust(suite, secret.public_key(), [i], secret.sign(suite, &[i]));
+            assert_eq!(known.len(), 1);
+            assert!(known.has_about(&[i]) && !known.has_about(&[i - 1]));
+        }
+        assert!(known.forget(suite, secret.public_key(), [3u8]) && known.is_empty());
+    }
+
+    #[test]
+    fn as_many_are_known_as_the_limit_says() {
+        let suite = MinPk::Basic;
+        let secret = SecretKey::key_gen(suite, &[1; 32], b"").unwrap();
+        let signature = secret.sign(suite, b"m");
+        for most in 0..10 {
+            let mut known = Known::with_limit(most);
+            let lengths = (0..50u8).map(|i| {
+                known.trust(suite, secret.public_key(), [i], signature);
+                known.len()
+            });
+            assert_eq!(lengths.max(), Some(most));
         }
     }
 

@@ -5,22 +5,22 @@ use std::{collections::HashMap, hash::Hash};
 /// The newest entries of a map, never more than a limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent<K, V> {
-    /// At most half of the limit. A new entry comes here.
+    /// At most half of the limit, rounded up. A new entry comes here.
     recent: HashMap<K, V>,
     /// What was recent before. No entry is in both.
     older: HashMap<K, V>,
-    half: usize,
+    most: usize,
 }
 
 impl<K: Eq + Hash, V> Recent<K, V> {
-    /// Nothing yet, and never more than twice `half` entries. When there are too many, the older half is forgotten.
-    pub(crate) fn of_two_halves(half: usize) -> Self {
-        Self { recent: HashMap::new(), older: HashMap::new(), half }
+    /// Nothing yet, and never more than `most` entries. When there are too many, the older half is forgotten.
+    pub(crate) fn at_most(most: usize) -> Self {
+        Self { recent: HashMap::new(), older: HashMap::new(), most }
     }
 
-    /// The most entries that one half holds.
+    /// The most entries that the newer half holds.
     pub(crate) fn half(&self) -> usize {
-        self.half
+        self.most.div_ceil(2)
     }
 
     /// How many entries there are.
@@ -45,14 +45,19 @@ impl<K: Eq + Hash, V> Recent<K, V> {
 
     /// Adds an entry, or makes it one of the newest.
     pub(crate) fn insert(&mut self, key: K, value: V) {
-        if self.half == 0 {
+        if self.most == 0 {
             return;
         }
         self.older.remove(&key);
-        if self.recent.len() >= self.half && !self.recent.contains_key(&key) {
+        // The halves of an odd limit are not equal, so the newer one is also full when both together are.
+        let full = self.recent.len() >= self.half() || self.len() >= self.most;
+        if full && !self.recent.contains_key(&key) {
             // The table of what is forgotten serves what is new.
             std::mem::swap(&mut self.recent, &mut self.older);
             self.recent.clear();
+            if self.most == 1 {
+                self.older.clear();
+            }
         }
         self.recent.insert(key, value);
     }

@@ -64,6 +64,9 @@ pub struct quorate_batcher(Service);
 /// It is called once for each claim: on a thread of the batcher, or on the thread of a caller, before a function of the batcher returns. A
 /// caller must not hold a lock that the answer takes. It must return soon, because claims wait; it may hand in other claims; and it must
 /// not throw or jump out. It must not free a batcher, and functions that wait for answers fail in it with `QUORATE_CODE_MISUSE`.
+///
+/// If an answer hands in a claim that the batcher refuses at once, the answer to that comes after this one has returned, on the same
+/// thread. An answer that hands every refused claim in again is called without end once the batcher is stopped.
 pub type quorate_answer =
     Option<unsafe extern "C" fn(user: *mut c_void, verdict: u8, reason: *const c_char, size: usize)>;
 
@@ -77,7 +80,7 @@ impl User {
     fn tell(self, done: unsafe extern "C" fn(*mut c_void, u8, *const c_char, usize), ruled: Ruled, reason: &str) {
         // The pointer of an empty text in Rust is to no memory.
         let place = if reason.is_empty() { c"".as_ptr() } else { reason.as_ptr().cast() };
-        // An answer can hand in a claim that is answered at once, so answers stand within answers.
+        // An answer can hand in a claim to another batcher that answers it at once, so answers stand within answers.
         let outer = IN_ANSWER.replace(true);
         // SAFETY: the caller keeps to the header: the function takes these, and the reason is there during the call.
         unsafe { done(self.0, ruled as u8, place, reason.len()) }

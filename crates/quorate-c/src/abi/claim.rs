@@ -13,7 +13,7 @@ use crate::{fault::CallFailure, packed, suites};
 pub struct quorate_claim {
     /// Its number: `quorate_suite`.
     pub suite: u32,
-    /// What was signed: a `quorate_messages`.
+    /// What was signed: a `quorate_messages`. Another number makes the whole call fail with `QUORATE_CODE_CLAIMS`.
     pub kind: u32,
     /// The encoded public keys.
     pub public_keys: *const quorate_bytes,
@@ -21,7 +21,8 @@ pub struct quorate_claim {
     pub public_key_count: usize,
     /// The messages: one, or one for each key, or none of a proof of possession.
     pub messages: *const quorate_bytes,
-    /// How many there are.
+    /// How many there are. With another number than its kind has, a claim makes the whole call fail with `QUORATE_CODE_CLAIMS`. But with
+    /// `QUORATE_MESSAGES_EACH` it gets the verdict `QUORATE_VERDICT_RULE`, and the others are verified.
     pub message_count: usize,
     /// The encoded signature, an aggregate if there are several keys.
     pub signature: quorate_bytes,

@@ -41,7 +41,8 @@ pub unsafe extern "C" fn quorate_key_set_push(
     guarded(error, || unsafe { of("set", set)?.0.push(items("keys", keys, size)?, assumed) })
 }
 
-/// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it.
+/// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it. If the call fails, `proven`
+/// is false, and the set is as it was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_prove(
     set: *const quorate_key_set,
@@ -53,7 +54,11 @@ pub unsafe extern "C" fn quorate_key_set_prove(
 ) -> i32 {
     guarded(error, || {
         // SAFETY: the caller keeps to the header.
-        unsafe { put("proven", proven, of("set", set)?.0.prove(index, items("proof", proof, size)?)?) }
+        unsafe {
+            // A null pointer fails before the set remembers anything.
+            put("proven", proven, false)?;
+            put("proven", proven, of("set", set)?.0.prove(index, items("proof", proof, size)?)?)
+        }
     })
 }
 

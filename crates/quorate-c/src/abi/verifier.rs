@@ -30,7 +30,7 @@ pub struct quorate_options {
     pub backend: *const c_char,
     /// The length of that name.
     pub backend_size: usize,
-    /// How many known statements are kept of each variant; 0 for any number.
+    /// At most so many known statements are kept of each variant: when there are more, the older half is forgotten. 0 for any number.
     pub most_known: u64,
 }
 

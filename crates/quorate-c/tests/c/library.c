@@ -209,7 +209,13 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   // The last member has not shown that it holds its secret.
   FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   CHECK(verdict == QUORATE_VERDICT_UNDECIDED);
+  // A true proof whose answer has no place changes nothing.
+  FAILS(QUORATE_CODE_NULL, quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE, NULL, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   bool proven = true;
+  FAILS(QUORATE_CODE_ENCODING, quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE - 1, &proven, &error));
+  CHECK(!proven);
+  proven = true;
   OK(quorate_key_set_prove(set, COUNT - 1, signers->proofs[0], SIGNATURE, &proven, &error));
   CHECK(!proven);
   OK(quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE, &proven, &error));
@@ -269,6 +275,20 @@ static void misuse(const struct quorate_verifier *verifier, const struct signers
   make_claims(&made, signers);
   made.claims[4].kind = 9;
   FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  // One number of messages that its kind does not have fails the whole call. If each key has a message, it is a verdict.
+  const struct quorate_bytes two[2] = {bytes("a", 1), bytes("b", 1)};
+  make_claims(&made, signers);
+  made.claims[4].messages = two;
+  made.claims[4].message_count = 2;
+  memset(verdicts, QUORATE_VERDICT_VALID, COUNT);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  CHECK(strncmp(error.text, "claim 4: ", 9) == 0);
+  for (int i = 0; i < COUNT; i++) CHECK(verdicts[i] == QUORATE_VERDICT_UNDECIDED);
+  made.claims[4].kind = QUORATE_MESSAGES_POSSESSION;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  made.claims[4].kind = QUORATE_MESSAGES_EACH;
+  OK(quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  for (int i = 0; i < COUNT; i++) CHECK(verdicts[i] == (i == 4 ? QUORATE_VERDICT_RULE : QUORATE_VERDICT_VALID));
   make_claims(&made, signers);
   made.claims[4].public_key_count = SIZE_MAX / 8;
   FAILS(QUORATE_CODE_MISUSE, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
@@ -501,6 +521,42 @@ static void answers_cannot_wait_for_answers(const struct signers *signers) {
   quorate_batcher_free(batcher);
 }
 
+struct again {
+  const struct quorate_batcher *batcher;
+  const struct quorate_claim *claim;
+  int left, depth, deepest;
+};
+
+static void hands_in_again(void *user, uint8_t verdict, const char *reason, size_t size) {
+  struct again *again = user;
+  CHECK(verdict == QUORATE_VERDICT_STOPPED && reason != NULL && size != 0);
+  again->depth++;
+  if (again->depth > again->deepest) again->deepest = again->depth;
+  if (again->left > 0) {
+    again->left--;
+    CHECK(quorate_batcher_submit(again->batcher, again->claim, QUORATE_CLASS_GOSSIP, 0, hands_in_again, again, NULL) == QUORATE_CODE_OK);
+  }
+  again->depth--;
+}
+
+// A stopped batcher refuses a claim within the call that hands it in. That must not be a recursion.
+static void refused_claims_that_come_again(void) {
+  struct quorate_batcher_options options = {0};
+  options.threads = 1;
+  struct quorate_batcher *batcher = NULL;
+  OK(quorate_batcher_new(&options, &batcher, &error));
+  OK(quorate_batcher_stop(batcher, 0, &error));
+  // Under valgrind a few are enough.
+  const int rounds = COUNT < 64 ? 1000 : 100000;
+  struct quorate_claim claim = {0};
+  OK(quorate_suite("eth2", 4, &claim.suite, &error));
+  claim.kind = QUORATE_MESSAGES_POSSESSION;
+  struct again again = {batcher, &claim, rounds, 0, 0};
+  OK(quorate_batcher_submit(batcher, &claim, QUORATE_CLASS_GOSSIP, 0, hands_in_again, &again, &error));
+  CHECK(again.left == 0 && again.depth == 0 && again.deepest == 1);
+  quorate_batcher_free(batcher);
+}
+
 int main(int count, char **arguments) {
   CHECK(quorate_abi() == QUORATE_ABI && strlen(quorate_version()) >= 5);
   static struct signers signers;
@@ -515,6 +571,7 @@ int main(int count, char **arguments) {
   threads(verifier, &signers);
   batches(&signers);
   answers_cannot_wait_for_answers(&signers);
+  refused_claims_that_come_again();
   quorate_verifier_free(verifier);
   for (int i = 1; i < count; i++) {
     if (strcmp(arguments[i], "with-assertions") == 0) freed_handles();

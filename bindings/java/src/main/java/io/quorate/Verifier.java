@@ -13,7 +13,7 @@ import java.util.Objects;
  * statements that it knows. Closing it during calls is safe: those calls end as if nothing had happened.
  */
 public final class Verifier implements AutoCloseable {
-    /** Claims are handed over in pieces of about this many bytes, which bounds the memory of a call. */
+    /** Claims are handed over in pieces of at most this many bytes, but a longer claim is a piece of its own. */
     private static final int WINDOW = 64 << 20;
 
     private final Handle handle;
@@ -42,8 +42,8 @@ public final class Verifier implements AutoCloseable {
     /**
      * One verdict for each claim, in their order; none for an empty list.
      *
-     * <p>Cost: a claim in a batch of many takes a fraction of {@link #verifyOne}. Memory: a few times the bytes of the claims, and never
-     * more than for 64 MiB of them.
+     * <p>Cost: a claim in a batch of many takes a fraction of {@link #verifyOne}. Memory: up to about twenty times the bytes of the
+     * claims, for 64 MiB of them at a time, or for one claim that is longer.
      *
      * @throws QuorateException if the operating system has no random numbers
      */
@@ -171,7 +171,7 @@ public final class Verifier implements AutoCloseable {
             return this;
         }
 
-        /** How many known statements it keeps of each variant, at least 1. When there are more, it forgets the older half. */
+        /** The most known statements that it keeps of each variant, at least 1. When there are more, it forgets the older half. */
         public Builder mostKnown(long statements) {
             if (statements < 1) {
                 throw new IllegalArgumentException("mostKnown: found " + statements + ", expected at least 1");

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,9 +96,31 @@ class MemoryTest {
         assertThrows(IllegalStateException.class, () -> Native.secretPublicKey(numbers.get(0)));
     }
 
+    @Test
+    void anEmptyMessageTakesNoMoreThanTwentyTimesItsBytes() throws Exception {
+        // An empty message is a length of 4 bytes.
+        int messages = 4 << 20;
+        byte[] signature = claim(Suite.ETH2, 1).signature();
+        Claim many = Claim.each(Suite.ETH2, List.of(), Collections.nCopies(messages, new byte[0]), signature);
+        try (Verifier verifier = Verifier.create()) {
+            System.gc();
+            long before = resident();
+            // The highest resident memory counts from now on.
+            Files.writeString(Path.of("/proc/self/clear_refs"), "5");
+            assertEquals(Verdict.Code.RULE, verifier.verify(List.of(many)).get(0).code());
+            long grown = status("VmHWM:") - before;
+            assertTrue(grown < 20 * 4 * (messages >> 10), grown + " KB for " + (4 * (messages >> 10)) + " KB of messages");
+        }
+    }
+
     /** The resident memory of this process, in KB. */
     private static long resident() throws IOException {
-        String line = Files.readAllLines(STATUS).stream().filter(found -> found.startsWith("VmRSS:")).findFirst().orElseThrow();
+        return status("VmRSS:");
+    }
+
+    /** A field of the status of this process, in KB. */
+    private static long status(String field) throws IOException {
+        String line = Files.readAllLines(STATUS).stream().filter(found -> found.startsWith(field)).findFirst().orElseThrow();
         return Long.parseLong(line.replaceAll("[^0-9]", ""));
     }
 }
