@@ -365,7 +365,8 @@ fn the_blocks_of_a_first_era_are_said_to_be_left_out() {
     let Some(folder) = folder("capella") else { return };
     let (network, first, second) = (folder.join("chain.json"), era(&folder, 1), era(&folder, 2));
     let ran = history(&[&"-q", &"--json", &"--network", &network, &first, &second]).exits(0);
-    let ran = ran.says("minimal-00001.era: only its state is used, because no input has the state before its 59 blocks");
+    let ran =
+        ran.says("minimal-00001.era: only its state is used, because no input has the state before its 59 blocks");
     let left_out = &ran.object()["left_out"];
     assert!(left_out[0].as_str().unwrap().contains("only its state is used"), "{left_out}");
 }
