@@ -177,7 +177,7 @@ impl Foreign {
         if UTF_16_MARKS.iter().any(|mark| prefix.starts_with(mark)) || is_utf16 {
             return Some(Self::Utf16);
         }
-        if prefix.contains(&0) {
+        if prefix.contains(&0) && json(prefix).is_none() {
             return Some(Self::Binary);
         }
         let text = String::from_utf8_lossy(without_mark(prefix));
@@ -386,10 +386,12 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     Some(Ok(format))
 }
 
-/// The text, if it begins as JSON does.
+/// The text, if it begins as JSON does. SSZ and UTF-16 have a zero byte near their beginning. One that comes later is damage, such as the
+/// zeros that a crash leaves at the end of a file: the reader reports the lines that have it, and reads the others.
 fn json(prefix: &[u8]) -> Option<&[u8]> {
     let text = without_mark(prefix).trim_ascii_start();
-    (text.starts_with(b"{") || text.starts_with(b"[")).then_some(text).filter(|_| !prefix.contains(&0))
+    let is_binary = prefix.iter().take(8).any(|byte| *byte == 0);
+    (text.starts_with(b"{") || text.starts_with(b"[")).then_some(text).filter(|_| !is_binary)
 }
 
 fn without_mark(prefix: &[u8]) -> &[u8] {
@@ -512,7 +514,7 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 34] = [
+        let cases: [(&str, Format); 36] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
@@ -559,6 +561,9 @@ mod tests {
             (r#"{"message": [{"epoch": 1, "validator_index": 2}], "#, Format::Jsonl),
             ("\u{fffd}hello\n{\"round\": 1}", Format::Jsonl),
             ("curl: (6) Could not resolve host\n", Format::Jsonl),
+            // Zeros at the end, as a crash leaves them.
+            ("{\"id\": 1}\n\0\0\0\0", Format::Jsonl),
+            ("{\"public_key\": \"\0\0\0\0\0\0\0\0", Format::Jsonl),
         ];
         for (input, format) in cases {
             assert_eq!(guess(input.as_bytes()), Ok(format), "{input}");

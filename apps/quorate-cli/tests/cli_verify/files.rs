@@ -113,6 +113,20 @@ fn what_is_no_claims_is_named_in_one_line() {
     }
 }
 
+/// A crash leaves zeros at the end of a file. Wherever they begin, the claims before them are verified.
+#[test]
+fn a_tail_of_zeros_is_one_malformed_line() {
+    let folder = Folder::new();
+    for claims in [1, 300] {
+        let text = lines(&vec![claim(1); claims]);
+        let path = folder.file("claims.jsonl", [text.as_bytes(), &[0; 5000]].concat());
+        let ran = verify(&["--verdicts", &path]).exits(2).says("not JSON");
+        assert_eq!(ran.objects().len(), claims + 1);
+        assert!(ran.err.contains(&format!("line {}: ", claims + 1)), "{}", ran.err);
+        assert_eq!(ran.objects().iter().filter(|verdict| verdict["valid"] == true).count(), claims);
+    }
+}
+
 #[test]
 fn deposits_are_claims() {
     let Some(folder) = vectors::path("05_keys") else { return };
