@@ -115,7 +115,7 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, P
 /// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
 /// The evidence is the field names of the first object, and of the object in its field `data`, as far as the bytes go. Values are
-/// not looked at: they can hold any text. [`first_object_has`] asks so for formats that are not listed here.
+/// not looked at: they can hold any text.
 ///
 /// # Errors
 /// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
@@ -123,14 +123,14 @@ pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
     evidence(prefix).unwrap_or_else(|| match Foreign::of(prefix) {
         Some(foreign) => Err(foreign),
         None if first_object_has(prefix, &ENVELOPE, &BUNDLE_FIELDS) => Ok(Format::Drand),
+        None if first_object_has(prefix, &ENVELOPE, &ATTESTATION_FIELDS) => Err(Foreign::BeaconObject),
         None => Ok(Format::Jsonl),
     })
 }
 
 /// Whether the first bytes of an input are JSON whose first object has one of these fields, itself or in the object or list of one of
 /// the fields `envelopes`, as far as the bytes go.
-#[must_use]
-pub fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool {
+fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool {
     json(prefix).is_some_and(|json| FirstObject::scan(json, envelopes).has(fields))
 }
 
@@ -153,6 +153,15 @@ pub enum Foreign {
          in JSON or SSZ"
     )]
     Portal,
+    /// Full blocks of Chia, as a node answers with them.
+    #[error("found blocks of Chia, expected claims; `quorate history verify` verifies them")]
+    ChiaBlocks,
+    /// A block, an attestation, a contribution or a validator registration, as a beacon node answers with it.
+    #[error(
+        "found an object of the Beacon API that is no exit, no change of withdrawal credentials and of no light client, expected \
+         claims; for blocks and what they contain, give era files to `quorate history verify`"
+    )]
+    BeaconObject,
     /// Comma-separated values.
     #[error(
         "found CSV, expected JSON Lines; write one JSON object a line, or a Parquet file, with \"public_key\", \"message\" and \
@@ -341,6 +350,14 @@ const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
+/// A field that every full block of Chia has, near its beginning, and no other format.
+const CHIA_FIELD: &str = "foliage";
+/// In which fields a node of Chia answers with blocks.
+const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
+/// Fields of the `message` of a beacon block, of an aggregate or a contribution with its proof, and of a validator registration.
+const BEACON_MESSAGE_FIELDS: [&str; 3] = ["proposer_index", "aggregator_index", "fee_recipient"];
+/// Fields of an attestation or a contribution. A claim could have one of them beside its own, so these names decide last.
+const ATTESTATION_FIELDS: [&str; 2] = ["aggregation_bits", "attester_index"];
 /// The field of a beacon node's answer whose object or list is the content.
 const ENVELOPE: [&str; 1] = ["data"];
 
@@ -374,12 +391,18 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         return Some(Err(Foreign::Portal));
     } else if names.has(&LIGHT_CLIENT_FIELDS) {
         Format::LightClient
+    } else if names.has(&[CHIA_FIELD]) || FirstObject::scan(json, &CHIA_ENVELOPES).has(&[CHIA_FIELD]) {
+        return Some(Err(Foreign::ChiaBlocks));
+    } else if BEACON_MESSAGE_FIELDS.iter().any(|field| signs(field)) {
+        return Some(Err(Foreign::BeaconObject));
     } else if names.has(&DEPOSIT_FIELDS) || (names.has(&["withdrawal_credentials"]) && names.has(&["fork_version"])) {
         Format::Deposit
     } else if !names.closed {
         return None;
     } else if names.has(&DRAND_FIELDS) || names.is_chain_info() {
         Format::Drand
+    } else if names.has(&ATTESTATION_FIELDS) {
+        return Some(Err(Foreign::BeaconObject));
     } else {
         Format::Jsonl
     };
@@ -617,6 +640,32 @@ mod tests {
             let mut bytes = Vec::new();
             whole.read_to_end(&mut bytes).unwrap();
             assert_eq!((peeked, bytes.as_slice()), (Err(foreign), input));
+        }
+    }
+
+    /// Pretty-printed or not, and whether or not it ends within what is looked at.
+    #[test]
+    fn an_object_of_the_beacon_api_is_named() {
+        let block = r#"{"version":"electra","data":{"message":{"slot":"1","proposer_index":"2","body":{"graffiti":"00"#;
+        let attestation = r#"{"aggregation_bits":"0x01","data":{"slot":"1"},"signature":"00","committee_bits":"01"}"#;
+        let contribution = r#"{"data":{"slot":"1","subcommittee_index":"2","aggregation_bits":"01","signature":"00"}}"#;
+        let registration = r#"[{"message":{"fee_recipient":"00","pubkey":"00"},"signature":"00"}]"#;
+        let aggregate = r#"[{"message":{"aggregator_index":"1","aggregate":{}},"signature":"00"}]"#;
+        let many = format!(r#"{{"data":[{attestation}{}"#, format!(",{attestation}").repeat(PEEK_LIMIT / 80));
+        let pretty = block.replace(',', ",\n  ");
+        for object in [block, &pretty, attestation, contribution, registration, aggregate, &many] {
+            let prefix = &object.as_bytes()[..object.len().min(PEEK_LIMIT)];
+            assert_eq!(guess(prefix), Err(Foreign::BeaconObject), "{object:.80}");
+        }
+        for block in
+            [r#"{"blocks":[{"finished_sub_slots":[],"foliage":{"#, r#"{"block":{"foliage":{}},"success":true}"#]
+        {
+            assert_eq!(guess(block.as_bytes()), Err(Foreign::ChiaBlocks), "{block}");
+        }
+        let claim = r#"{"aggregation_bits":"0x01","public_keys":["00"],"message":"00","signature":"00"}"#;
+        assert_eq!(guess(claim.as_bytes()), Ok(Format::Jsonl), "a claim may have any field beside its own");
+        for foreign in [Foreign::BeaconObject, Foreign::ChiaBlocks] {
+            assert!(foreign.to_string().contains("; "), "what to do: {foreign}");
         }
     }
 

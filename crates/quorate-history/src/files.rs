@@ -11,7 +11,7 @@ use std::{
 use quorate_formats::{
     Foreign, Format, InputError, PEEK_LIMIT,
     drand::{ChainInfo, DrandOptions},
-    first_object_has, guess,
+    guess,
 };
 use quorate_host::{
     same_file::is_same,
@@ -539,11 +539,9 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unread)?;
     file.take(PEEK_LIMIT as u64).read_to_end(&mut beginning).map_err(unread)?;
-    if first_object_has(&beginning, &CHIA_ENVELOPES, &[CHIA_FIELD]) {
-        return Ok(Found::Other(Content::ChiaBlocks));
-    }
     match guess(&beginning) {
         Ok(format) => Ok(Found::Other(Content::Claims(format))),
+        Err(Foreign::ChiaBlocks) => Ok(Found::Other(Content::ChiaBlocks)),
         // Records of an era are read out of their order, and parts of a file by several processes.
         Err(Foreign::Packed(codec)) => Err((
             false,
@@ -560,11 +558,6 @@ fn has_no_round(path: &Path) -> bool {
     let rounds = |file: File| drand::read(BufReader::new(file), &DrandOptions::default());
     File::open(path).is_ok_and(|file| rounds(file).next().is_none())
 }
-
-/// A field that every full block of Chia has, near its beginning, and no other format.
-const CHIA_FIELD: &str = "foliage";
-/// In which fields a node of Chia answers with blocks.
-const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];

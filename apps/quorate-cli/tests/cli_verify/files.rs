@@ -104,6 +104,8 @@ fn what_is_no_claims_is_named_in_one_line() {
         (&utf16, "found text in UTF-16, expected UTF-8"),
         (b"\xfd7zXZ\0\0\0\0", "packed with xz"),
         (b"\x7fELF\0\0\0", "found a binary file"),
+        (b"{\"data\": {\n  \"message\": {\"proposer_index\": \"2\"}}}\n", "found an object of the Beacon API"),
+        (b"{\"block\": {\"foliage\": {}}}\n", "`quorate history verify` verifies them"),
         (pretty.as_bytes(), "line 1: the JSON object goes on over several lines"),
     ] {
         let path = folder.file("content", content);
