@@ -141,6 +141,15 @@ pub enum Foreign {
     /// A compressed file.
     #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
     Packed(&'static str),
+    /// An era file of Ethereum.
+    #[error("found an era file, expected claims; `quorate history verify` verifies it")]
+    Era,
+    /// A file of Apache Arrow, which is also Feather's.
+    #[error("found an Arrow or Feather file, expected Parquet or JSON Lines; write it as Parquet")]
+    ArrowFile,
+    /// Parquet whose footer is encrypted.
+    #[error("found an encrypted Parquet file, which is not decrypted here; write it without encryption")]
+    EncryptedParquet,
     /// Text in UTF-16.
     #[error("{utf16}", utf16 = quorate_host::text::Utf16)]
     Utf16,
@@ -171,7 +180,7 @@ pub enum Foreign {
     /// SSZ of another kind, or another binary format.
     #[error(
         "found a binary file that is neither Parquet nor a light-client bootstrap or update in SSZ; expected one of these, or \
-         text in JSON"
+         text in JSON (unpack a .ssz_snappy first)"
     )]
     Binary,
 }
@@ -180,6 +189,12 @@ impl Foreign {
     pub(crate) fn of(prefix: &[u8]) -> Option<Self> {
         if let Some((_, name)) = PACKED.iter().find(|(magic, _)| prefix.starts_with(magic)) {
             return Some(Self::Packed(name));
+        }
+        if prefix.len() >= ZSTD_MAGIC.len() && begins_like_zstd(prefix) {
+            return Some(Self::Packed("zstd"));
+        }
+        if let Some((_, foreign)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
+            return Some(*foreign);
         }
         let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
         let is_utf16 = matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0));
@@ -313,16 +328,32 @@ const SINCE_CAPELLA: [(u32, SszShape); 7] = [
 
 pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub(crate) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// What a frame begins with that zstd skips, but for the lower half of its first byte. pzstd writes one before each other frame.
+const ZSTD_SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
+
+/// Whether bytes begin, as far as they go, with a frame of zstd.
+pub(crate) fn begins_like_zstd(bytes: &[u8]) -> bool {
+    let begins = |magic: [u8; 4], first_mask: u8| {
+        let masks = [first_mask, 0xff, 0xff, 0xff];
+        bytes.iter().zip(magic).zip(masks).all(|((byte, expected), mask)| byte & mask == expected)
+    };
+    begins(ZSTD_MAGIC, 0xff) || begins(ZSTD_SKIPPED, 0xf0)
+}
+
 /// What packed files begin with. gzip and zstd are here for a caller that does not unpack them, and for what is packed twice.
 const PACKED: [(&[u8], &str); 7] = [
     (&GZIP_MAGIC, "gzip"),
-    (&ZSTD_MAGIC, "zstd"),
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
     (b"BZh", "bzip2"),
     (b"PK\x03\x04", "zip"),
     (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
+    // The older form, as the kernel and `lz4 -l` write it.
+    (&[0x02, 0x21, 0x4c, 0x18], "lz4"),
     (b"\xff\x06\0\0sNaPpY", "snappy"),
 ];
+/// What other binary files begin with that are often at hand.
+const BINARY: [(&[u8], Foreign); 3] =
+    [(b"e2\0\0", Foreign::Era), (b"ARROW1\0\0", Foreign::ArrowFile), (b"PARE", Foreign::EncryptedParquet)];
 const CSV_COLUMNS: [&str; 8] = ["id", "suite", "public_key", "pubkey", "public_keys", "message", "signature", "source"];
 
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -609,9 +640,14 @@ mod tests {
     #[test]
     fn what_is_often_met_in_place_of_claims_is_named() {
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
-        let cases: [(&[u8], Foreign); 22] = [
+        let cases: [(&[u8], Foreign); 27] = [
             (&[0x1f, 0x8b, 8, 0], Foreign::Packed("gzip")),
             (&[0x28, 0xb5, 0x2f, 0xfd, 0], Foreign::Packed("zstd")),
+            (&[0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0], Foreign::Packed("zstd")),
+            (&[0x02, 0x21, 0x4c, 0x18, 9], Foreign::Packed("lz4")),
+            (b"e2\0\0\0\0\0\0\x01\0", Foreign::Era),
+            (b"ARROW1\0\0\x10\0\0\0", Foreign::ArrowFile),
+            (b"PARE\x15\x04", Foreign::EncryptedParquet),
             (b"\xfd7zXZ\0\0", Foreign::Packed("xz")),
             (b"BZh91AY", Foreign::Packed("bzip2")),
             (b"PK\x03\x04", Foreign::Packed("zip")),
