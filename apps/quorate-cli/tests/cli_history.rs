@@ -67,7 +67,9 @@ fn a_verdict_for_every_signature() {
     for (name, code, legal) in [("capella", 0, 0), ("deneb", 0, 2), ("capella_deneb", 0, 2), ("deneb_lies", 1, 2)] {
         let Some(folder) = folder(name) else { return };
         let ran = history(&[&"--verdicts", &"-q", &folder]);
-        assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{name}");
+        // The tables of the expected verdicts lie in the folder too.
+        let left = format!("{}: not read: 2 files (first: claims-00001.tsv)\n", folder.display());
+        assert_eq!((ran.code, ran.err.as_str()), (code, left.as_str()), "{name}");
         let objects = ran.objects();
         let expected = expected(&folder);
         assert_eq!((objects.len(), found(&objects)), (expected.len(), expected), "{name}");
@@ -338,6 +340,35 @@ fn what_a_folder_holds_and_is_not_read_is_said() {
     folder.file("rounds-3.jsonl", round(2));
     let ran = run().says(": not read: 3 files (first: X.ERA), ");
     assert!(!ran.err.contains("packed with gzip"), "{}", ran.err);
+}
+
+/// With `--quiet` too, and in the summary: a program that reads it alone would take the run for a whole one.
+#[test]
+fn what_is_left_out_is_said_with_quiet_and_in_the_summary() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    folder.file("rounds-1.jsonl", format!("{}\n", bundle["beacons"][0]));
+    let path = folder.path("");
+    let run = || history(&[&"-q", &"--json", &"--chain", &"quicknet", &path]).exits(0);
+    let ran = run();
+    assert_eq!((ran.err.as_str(), &ran.object()["left_out"]), ("", &Value::Null));
+    folder.file("rounds-2.json", "rubbish");
+    let ran = run();
+    let left = format!("{path}: not read: 1 file (first: rounds-2.json)");
+    assert_eq!(ran.err, format!("{left}\n"));
+    assert_eq!(ran.object()["left_out"], serde_json::json!([left]));
+}
+
+#[test]
+fn the_blocks_of_a_first_era_are_said_to_be_left_out() {
+    let Some(folder) = folder("capella") else { return };
+    let (network, first, second) = (folder.join("chain.json"), era(&folder, 1), era(&folder, 2));
+    let ran = history(&[&"-q", &"--json", &"--network", &network, &first, &second]).exits(0);
+    let ran =
+        ran.says("minimal-00001.era: only its state is used, because no input has the state before its 59 blocks");
+    let left_out = &ran.object()["left_out"];
+    assert!(left_out[0].as_str().unwrap().contains("only its state is used"), "{left_out}");
 }
 
 /// The help says `.era`, `.jsonl` or `.json`; a file of claims in Parquet beside the eras is left out, and said.

@@ -186,6 +186,24 @@ fn a_status_counts_entries_that_make_no_claim() {
     assert!(ran.out.contains("0 claims: 0 valid, 0 invalid, 1 malformed\n"), "{}", ran.out);
 }
 
+/// Whoever merges on another machine did not see what the plan said.
+#[test]
+fn what_is_left_out_is_said_by_plan_status_and_merge() {
+    let folder = claims(1, 2);
+    let (inputs, run) = (folder.path().join("inputs"), folder.path().join("run"));
+    fs::write(inputs.join("more.ndjson"), "rubbish").unwrap();
+    let left = format!("{}: not read: 1 file (first: more.ndjson)", inputs.display());
+    let ran = history(&[&"plan", &"-q", &"--suite", &"eth2", &"--into", &run, &inputs]).exits(0);
+    assert_eq!(ran.err, format!("{left}\n"));
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    assert_eq!(status(&run)["left_out"], serde_json::json!([left]));
+    assert!(history(&[&"status", &run]).exits(0).out.contains(&left));
+    let ran = history(&[&"merge", &run, &"-q"]).exits(1).says(&left);
+    assert_eq!(ran.out, "");
+    let report: Value = serde_json::from_str(&fs::read_to_string(run.join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["left_out"], serde_json::json!([left]));
+}
+
 /// A terminal would obey the first character, and turn the text after the second one around.
 #[test]
 fn verdicts_and_the_report_hold_no_character_that_a_reader_does_not_see() {

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::format::{GZIP_MAGIC, ZSTD_MAGIC};
+use crate::format::{GZIP_MAGIC, ZSTD_MAGIC, begins_like_zstd};
 
 /// An input that may have been packed.
 pub struct Unpacked {
@@ -21,14 +21,15 @@ pub struct Unpacked {
 
 /// The content of an input, unpacked if its first bytes say that it is gzip or zstd.
 ///
-/// Waits for as few bytes as decide it: one for most inputs.
+/// Waits for as few bytes as decide it: one or two for most inputs.
 ///
 /// # Errors
 /// Reading fails. Damage that is found later is an error of the returned reader, with the kind [`io::ErrorKind::InvalidData`].
 pub fn unpack(mut reader: impl BufRead + Send + 'static) -> io::Result<Unpacked> {
     let mut start = Vec::new();
     let undecided = |start: &[u8]| {
-        [&GZIP_MAGIC[..], &ZSTD_MAGIC].iter().any(|magic| start.len() < magic.len() && magic.starts_with(start))
+        let may_be_gzip = start.len() < GZIP_MAGIC.len() && GZIP_MAGIC.starts_with(start);
+        may_be_gzip || (start.len() < ZSTD_MAGIC.len() && begins_like_zstd(start))
     };
     while undecided(&start) {
         let Some(byte) = reader.fill_buf()?.first().copied() else { break };
@@ -37,7 +38,7 @@ pub fn unpack(mut reader: impl BufRead + Send + 'static) -> io::Result<Unpacked>
     }
     let codec = match &start {
         start if start.starts_with(&GZIP_MAGIC) => Some("gzip"),
-        start if start.starts_with(&ZSTD_MAGIC) => Some("zstd"),
+        start if start.len() == ZSTD_MAGIC.len() && begins_like_zstd(start) => Some("zstd"),
         _ => None,
     };
     let whole = Cursor::new(start).chain(reader);
@@ -128,6 +129,18 @@ mod tests {
         // Files that were packed one by one and put together.
         assert_eq!(content([gzip(TEXT), gzip(TEXT)].concat()).unwrap().0, TEXT.repeat(2));
         assert_eq!(content([zstd.clone(), zstd].concat()).unwrap().0, TEXT.repeat(2));
+    }
+
+    /// As pzstd writes it: before each frame one that is skipped, with the size of the next.
+    #[test]
+    fn zstd_that_begins_with_a_skippable_frame() {
+        let skipped = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4];
+        let frame = [&skipped[..], &zstd::encode_all(TEXT, 3).unwrap()[..]].concat();
+        assert_eq!(content(frame.clone()).unwrap(), (TEXT.to_vec(), true));
+        assert_eq!(content(frame.repeat(2)).unwrap().0, TEXT.repeat(2));
+        for short in [&b"["[..], b"[1]\n", b"PAR1", &[0x50, 0x2a, 0x4d]] {
+            assert_eq!(content(short.to_vec()).unwrap(), (short.to_vec(), false));
+        }
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, P
 /// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
 /// The evidence is the field names of the first object, and of the object in its field `data`, as far as the bytes go. Values are
-/// not looked at: they can hold any text. [`first_object_has`] asks so for formats that are not listed here.
+/// not looked at: they can hold any text.
 ///
 /// # Errors
 /// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
@@ -123,14 +123,14 @@ pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
     evidence(prefix).unwrap_or_else(|| match Foreign::of(prefix) {
         Some(foreign) => Err(foreign),
         None if first_object_has(prefix, &ENVELOPE, &BUNDLE_FIELDS) => Ok(Format::Drand),
+        None if first_object_has(prefix, &ENVELOPE, &ATTESTATION_FIELDS) => Err(Foreign::BeaconObject),
         None => Ok(Format::Jsonl),
     })
 }
 
 /// Whether the first bytes of an input are JSON whose first object has one of these fields, itself or in the object or list of one of
 /// the fields `envelopes`, as far as the bytes go.
-#[must_use]
-pub fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool {
+fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool {
     json(prefix).is_some_and(|json| FirstObject::scan(json, envelopes).has(fields))
 }
 
@@ -141,6 +141,15 @@ pub enum Foreign {
     /// A compressed file.
     #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
     Packed(&'static str),
+    /// An era file of Ethereum.
+    #[error("found an era file, expected claims; `quorate history verify` verifies it")]
+    Era,
+    /// A file of Apache Arrow, which is also Feather's.
+    #[error("found an Arrow or Feather file, expected Parquet or JSON Lines; write it as Parquet")]
+    ArrowFile,
+    /// Parquet whose footer is encrypted.
+    #[error("found an encrypted Parquet file, which is not decrypted here; write it without encryption")]
+    EncryptedParquet,
     /// Text in UTF-16.
     #[error("{utf16}", utf16 = quorate_host::text::Utf16)]
     Utf16,
@@ -153,6 +162,15 @@ pub enum Foreign {
          in JSON or SSZ"
     )]
     Portal,
+    /// Full blocks of Chia, as a node answers with them.
+    #[error("found blocks of Chia, expected claims; `quorate history verify` verifies them")]
+    ChiaBlocks,
+    /// A block, an attestation, a contribution or a validator registration, as a beacon node answers with it.
+    #[error(
+        "found an object of the Beacon API that is no exit, no change of withdrawal credentials and of no light client, expected \
+         claims; for blocks and what they contain, give era files to `quorate history verify`"
+    )]
+    BeaconObject,
     /// Comma-separated values.
     #[error(
         "found CSV, expected JSON Lines; write one JSON object a line, or a Parquet file, with \"public_key\", \"message\" and \
@@ -162,7 +180,7 @@ pub enum Foreign {
     /// SSZ of another kind, or another binary format.
     #[error(
         "found a binary file that is neither Parquet nor a light-client bootstrap or update in SSZ; expected one of these, or \
-         text in JSON"
+         text in JSON (unpack a .ssz_snappy first)"
     )]
     Binary,
 }
@@ -172,12 +190,18 @@ impl Foreign {
         if let Some((_, name)) = PACKED.iter().find(|(magic, _)| prefix.starts_with(magic)) {
             return Some(Self::Packed(name));
         }
+        if prefix.len() >= ZSTD_MAGIC.len() && begins_like_zstd(prefix) {
+            return Some(Self::Packed("zstd"));
+        }
+        if let Some((_, foreign)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
+            return Some(*foreign);
+        }
         let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
         let is_utf16 = matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0));
         if UTF_16_MARKS.iter().any(|mark| prefix.starts_with(mark)) || is_utf16 {
             return Some(Self::Utf16);
         }
-        if prefix.contains(&0) {
+        if prefix.contains(&0) && json(prefix).is_none() {
             return Some(Self::Binary);
         }
         let text = String::from_utf8_lossy(without_mark(prefix));
@@ -304,16 +328,32 @@ const SINCE_CAPELLA: [(u32, SszShape); 7] = [
 
 pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub(crate) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// What a frame begins with that zstd skips, but for the lower half of its first byte. pzstd writes one before each other frame.
+const ZSTD_SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
+
+/// Whether bytes begin, as far as they go, with a frame of zstd.
+pub(crate) fn begins_like_zstd(bytes: &[u8]) -> bool {
+    let begins = |magic: [u8; 4], first_mask: u8| {
+        let masks = [first_mask, 0xff, 0xff, 0xff];
+        bytes.iter().zip(magic).zip(masks).all(|((byte, expected), mask)| byte & mask == expected)
+    };
+    begins(ZSTD_MAGIC, 0xff) || begins(ZSTD_SKIPPED, 0xf0)
+}
+
 /// What packed files begin with. gzip and zstd are here for a caller that does not unpack them, and for what is packed twice.
 const PACKED: [(&[u8], &str); 7] = [
     (&GZIP_MAGIC, "gzip"),
-    (&ZSTD_MAGIC, "zstd"),
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
     (b"BZh", "bzip2"),
     (b"PK\x03\x04", "zip"),
     (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
+    // The older form, as the kernel and `lz4 -l` write it.
+    (&[0x02, 0x21, 0x4c, 0x18], "lz4"),
     (b"\xff\x06\0\0sNaPpY", "snappy"),
 ];
+/// What other binary files begin with that are often at hand.
+const BINARY: [(&[u8], Foreign); 3] =
+    [(b"e2\0\0", Foreign::Era), (b"ARROW1\0\0", Foreign::ArrowFile), (b"PARE", Foreign::EncryptedParquet)];
 const CSV_COLUMNS: [&str; 8] = ["id", "suite", "public_key", "pubkey", "public_keys", "message", "signature", "source"];
 
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -341,6 +381,14 @@ const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
+/// A field that every full block of Chia has, near its beginning, and no other format.
+const CHIA_FIELD: &str = "foliage";
+/// In which fields a node of Chia answers with blocks.
+const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
+/// Fields of the `message` of a beacon block, of an aggregate or a contribution with its proof, and of a validator registration.
+const BEACON_MESSAGE_FIELDS: [&str; 3] = ["proposer_index", "aggregator_index", "fee_recipient"];
+/// Fields of an attestation or a contribution. A claim could have one of them beside its own, so these names decide last.
+const ATTESTATION_FIELDS: [&str; 2] = ["aggregation_bits", "attester_index"];
 /// The field of a beacon node's answer whose object or list is the content.
 const ENVELOPE: [&str; 1] = ["data"];
 
@@ -374,22 +422,30 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         return Some(Err(Foreign::Portal));
     } else if names.has(&LIGHT_CLIENT_FIELDS) {
         Format::LightClient
+    } else if names.has(&[CHIA_FIELD]) || FirstObject::scan(json, &CHIA_ENVELOPES).has(&[CHIA_FIELD]) {
+        return Some(Err(Foreign::ChiaBlocks));
+    } else if BEACON_MESSAGE_FIELDS.iter().any(|field| signs(field)) {
+        return Some(Err(Foreign::BeaconObject));
     } else if names.has(&DEPOSIT_FIELDS) || (names.has(&["withdrawal_credentials"]) && names.has(&["fork_version"])) {
         Format::Deposit
     } else if !names.closed {
         return None;
     } else if names.has(&DRAND_FIELDS) || names.is_chain_info() {
         Format::Drand
+    } else if names.has(&ATTESTATION_FIELDS) {
+        return Some(Err(Foreign::BeaconObject));
     } else {
         Format::Jsonl
     };
     Some(Ok(format))
 }
 
-/// The text, if it begins as JSON does.
+/// The text, if it begins as JSON does. SSZ and UTF-16 have a zero byte near their beginning. One that comes later is damage, such as the
+/// zeros that a crash leaves at the end of a file: the reader reports the lines that have it, and reads the others.
 fn json(prefix: &[u8]) -> Option<&[u8]> {
     let text = without_mark(prefix).trim_ascii_start();
-    (text.starts_with(b"{") || text.starts_with(b"[")).then_some(text).filter(|_| !prefix.contains(&0))
+    let is_binary = prefix.iter().take(8).any(|byte| *byte == 0);
+    (text.starts_with(b"{") || text.starts_with(b"[")).then_some(text).filter(|_| !is_binary)
 }
 
 fn without_mark(prefix: &[u8]) -> &[u8] {
@@ -512,7 +568,7 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 34] = [
+        let cases: [(&str, Format); 36] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
@@ -559,6 +615,9 @@ mod tests {
             (r#"{"message": [{"epoch": 1, "validator_index": 2}], "#, Format::Jsonl),
             ("\u{fffd}hello\n{\"round\": 1}", Format::Jsonl),
             ("curl: (6) Could not resolve host\n", Format::Jsonl),
+            // Zeros at the end, as a crash leaves them.
+            ("{\"id\": 1}\n\0\0\0\0", Format::Jsonl),
+            ("{\"public_key\": \"\0\0\0\0\0\0\0\0", Format::Jsonl),
         ];
         for (input, format) in cases {
             assert_eq!(guess(input.as_bytes()), Ok(format), "{input}");
@@ -581,9 +640,14 @@ mod tests {
     #[test]
     fn what_is_often_met_in_place_of_claims_is_named() {
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
-        let cases: [(&[u8], Foreign); 22] = [
+        let cases: [(&[u8], Foreign); 27] = [
             (&[0x1f, 0x8b, 8, 0], Foreign::Packed("gzip")),
             (&[0x28, 0xb5, 0x2f, 0xfd, 0], Foreign::Packed("zstd")),
+            (&[0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0], Foreign::Packed("zstd")),
+            (&[0x02, 0x21, 0x4c, 0x18, 9], Foreign::Packed("lz4")),
+            (b"e2\0\0\0\0\0\0\x01\0", Foreign::Era),
+            (b"ARROW1\0\0\x10\0\0\0", Foreign::ArrowFile),
+            (b"PARE\x15\x04", Foreign::EncryptedParquet),
             (b"\xfd7zXZ\0\0", Foreign::Packed("xz")),
             (b"BZh91AY", Foreign::Packed("bzip2")),
             (b"PK\x03\x04", Foreign::Packed("zip")),
@@ -612,6 +676,32 @@ mod tests {
             let mut bytes = Vec::new();
             whole.read_to_end(&mut bytes).unwrap();
             assert_eq!((peeked, bytes.as_slice()), (Err(foreign), input));
+        }
+    }
+
+    /// Pretty-printed or not, and whether or not it ends within what is looked at.
+    #[test]
+    fn an_object_of_the_beacon_api_is_named() {
+        let block = r#"{"version":"electra","data":{"message":{"slot":"1","proposer_index":"2","body":{"graffiti":"00"#;
+        let attestation = r#"{"aggregation_bits":"0x01","data":{"slot":"1"},"signature":"00","committee_bits":"01"}"#;
+        let contribution = r#"{"data":{"slot":"1","subcommittee_index":"2","aggregation_bits":"01","signature":"00"}}"#;
+        let registration = r#"[{"message":{"fee_recipient":"00","pubkey":"00"},"signature":"00"}]"#;
+        let aggregate = r#"[{"message":{"aggregator_index":"1","aggregate":{}},"signature":"00"}]"#;
+        let many = format!(r#"{{"data":[{attestation}{}"#, format!(",{attestation}").repeat(PEEK_LIMIT / 80));
+        let pretty = block.replace(',', ",\n  ");
+        for object in [block, &pretty, attestation, contribution, registration, aggregate, &many] {
+            let prefix = &object.as_bytes()[..object.len().min(PEEK_LIMIT)];
+            assert_eq!(guess(prefix), Err(Foreign::BeaconObject), "{object:.80}");
+        }
+        for block in
+            [r#"{"blocks":[{"finished_sub_slots":[],"foliage":{"#, r#"{"block":{"foliage":{}},"success":true}"#]
+        {
+            assert_eq!(guess(block.as_bytes()), Err(Foreign::ChiaBlocks), "{block}");
+        }
+        let claim = r#"{"aggregation_bits":"0x01","public_keys":["00"],"message":"00","signature":"00"}"#;
+        assert_eq!(guess(claim.as_bytes()), Ok(Format::Jsonl), "a claim may have any field beside its own");
+        for foreign in [Foreign::BeaconObject, Foreign::ChiaBlocks] {
+            assert!(foreign.to_string().contains("; "), "what to do: {foreign}");
         }
     }
 

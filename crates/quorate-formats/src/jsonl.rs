@@ -145,7 +145,10 @@ impl<R: BufRead> JsonLines<R> {
                     }
                     return Ok(Some(entry));
                 }
-                Err(reason) => return Ok(Some(Err(Malformed::new(place, reason)))),
+                Err(reason) => {
+                    self.entries += 1;
+                    return Ok(Some(Err(Malformed::new(place, reason))));
+                }
             }
         }
         Ok(None)
@@ -261,12 +264,18 @@ pub fn entry_of_line(line: &[u8], number: u64, sets: &KeySets, room: &mut dyn Ro
     }
 }
 
-/// The text of a line, without white space around it.
+/// The text of a line, without white space around it. Whoever puts files of Windows' tools together has their marks in the middle, where
+/// an editor does not show them.
 fn text_of(line: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(line)
-        .map(str::trim)
-        .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1))
+    match std::str::from_utf8(line).map(str::trim) {
+        Ok(text) if text.starts_with(BYTE_ORDER_MARK) => Err(MARK_WITHIN.to_owned()),
+        Ok(text) => Ok(text),
+        Err(error) => Err(format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1)),
+    }
 }
+
+const MARK_WITHIN: &str =
+    "the line begins with a byte order mark, which may stand at the beginning of the input alone; remove it";
 
 /// Whether a newline ended the line. If it did not, a last line that is not whole most likely means a file that was cut off.
 #[derive(Clone, Copy, Debug)]
@@ -799,6 +808,14 @@ mod tests {
         }
         let list = format!("\u{feff}[{GOOD}]");
         assert!(JsonLines::new(list.as_bytes()[..1].chain(&list.as_bytes()[1..])).next().unwrap().unwrap().is_ok());
+    }
+
+    /// Two files of Windows' tools that were put together.
+    #[test]
+    fn a_mark_in_the_middle_is_named() {
+        let entries = read(format!("\u{feff}{GOOD}\n\u{feff}{GOOD}\n{GOOD}\n"));
+        assert_eq!(entries[1].as_ref().unwrap_err().reason, MARK_WITHIN);
+        assert!(entries[0].is_ok() && entries[2].is_ok());
     }
 
     #[test]

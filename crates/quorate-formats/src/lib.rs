@@ -114,7 +114,7 @@ pub use error::ParquetFileError;
 #[cfg(feature = "arrow")]
 pub use error::{ArrowBatchError, ArrowStreamError};
 pub use fields::ClaimFields;
-pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, first_object_has, guess, peek};
+pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use quorate::{NotHex, array_from_hex, from_hex};
 pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use signing_context::{SigningContext, ValidatorKeys};

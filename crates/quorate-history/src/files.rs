@@ -11,7 +11,7 @@ use std::{
 use quorate_formats::{
     Foreign, Format, InputError, PEEK_LIMIT,
     drand::{ChainInfo, DrandOptions},
-    first_object_has, guess,
+    guess,
 };
 use quorate_host::{
     same_file::is_same,
@@ -43,7 +43,10 @@ pub struct Files {
     pub others: Vec<OtherInput>,
     /// Files that cannot be used, and why.
     pub refused: Vec<RefusedFile>,
-    /// What the user should know, and that is not an error.
+    /// What is not verified although it lies in a folder of the inputs, or is the first of their eras. It is not an error, but without
+    /// it a run would look complete.
+    pub left_out: Vec<String>,
+    /// What else the user should know, and that is not an error.
     pub remarks: Vec<String>,
 }
 
@@ -295,7 +298,7 @@ fn drand_names() -> String {
 
 impl Files {
     /// Opens every file, finds out what it is and of which chain, and sorts the eras. Of a folder it takes what `of_folders` says. Packed
-    /// files with such a name are [`refused`](Self::refused), and a [remark](Self::remarks) says what else it leaves out.
+    /// files with such a name are [`refused`](Self::refused), and [`left_out`](Self::left_out) says what else is not read.
     ///
     /// `network` is the name of Ethereum's chain or a file that describes one; without it, the states tell. `drand` is the name of drand's
     /// chain, or a file with its chain info; without it, the files must tell.
@@ -308,8 +311,8 @@ impl Files {
         network: Option<&Path>,
         drand: Option<&Path>,
     ) -> Result<Self, FilesError> {
-        let (inputs, remarks) = expand(paths, of_folders)?;
-        let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, remarks, ..Self::default() };
+        let (inputs, left_out) = expand(paths, of_folders)?;
+        let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, left_out, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
         // A folder may hold the description of its chain. One that has rounds as well is an input, too.
         let described = drand.filter(|chain| ChainInfo::well_known(&chain.display().to_string()).is_err());
@@ -371,7 +374,7 @@ impl Files {
             && first.era > 0
         {
             first.verified = false;
-            self.remarks.push(format!(
+            self.left_out.push(format!(
                 "{}: only its state is used, because no input has the state before its {} blocks",
                 first.path.display(),
                 first.blocks
@@ -430,9 +433,9 @@ fn description(file: File, path: &Path) -> Result<String, FilesError> {
 /// The longest description of a chain: 1 MiB.
 const DESCRIPTION_LIMIT: u64 = 1 << 20;
 
-/// The files, and those in the folders; and of each folder, a remark about what is left out.
+/// The files, and those in the folders; and of each folder, what is left out.
 fn expand(paths: &[PathBuf], taken: FolderFiles) -> Result<(Vec<PathBuf>, Vec<String>), FilesError> {
-    let (mut files, mut remarks) = (Vec::new(), Vec::new());
+    let (mut files, mut all_left) = (Vec::new(), Vec::new());
     for path in paths {
         let cannot = |error| FilesError::Read { path: path.clone(), error };
         if !fs::metadata(path).map_err(cannot)?.is_dir() {
@@ -454,11 +457,11 @@ fn expand(paths: &[PathBuf], taken: FolderFiles) -> Result<(Vec<PathBuf>, Vec<St
         let (folders, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|path| path.is_dir());
         let left = [left_out("file", &others), left_out("folder", &folders)].into_iter().flatten().collect::<Vec<_>>();
         if !left.is_empty() {
-            remarks.push(format!("{}: not read: {}", path.display(), left.join(", ")));
+            all_left.push(format!("{}: not read: {}", path.display(), left.join(", ")));
         }
         files.extend(inputs);
     }
-    Ok((files, remarks))
+    Ok((files, all_left))
 }
 
 /// Whether a file of a folder is taken: by the end of its name, also if the end of a packed file is behind it. Whoever packed one file of
@@ -536,11 +539,9 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unread)?;
     file.take(PEEK_LIMIT as u64).read_to_end(&mut beginning).map_err(unread)?;
-    if first_object_has(&beginning, &CHIA_ENVELOPES, &[CHIA_FIELD]) {
-        return Ok(Found::Other(Content::ChiaBlocks));
-    }
     match guess(&beginning) {
         Ok(format) => Ok(Found::Other(Content::Claims(format))),
+        Err(Foreign::ChiaBlocks) => Ok(Found::Other(Content::ChiaBlocks)),
         // Records of an era are read out of their order, and parts of a file by several processes.
         Err(Foreign::Packed(codec)) => Err((
             false,
@@ -557,11 +558,6 @@ fn has_no_round(path: &Path) -> bool {
     let rounds = |file: File| drand::read(BufReader::new(file), &DrandOptions::default());
     File::open(path).is_ok_and(|file| rounds(file).next().is_none())
 }
-
-/// A field that every full block of Chia has, near its beginning, and no other format.
-const CHIA_FIELD: &str = "foliage";
-/// In which fields a node of Chia answers with blocks.
-const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];

@@ -1,5 +1,7 @@
 //! Reads a secret key in any format, and tells the formats apart by their content.
 
+use std::ops::RangeInclusive;
+
 use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
 
 use crate::secrets::hex::HexError;
@@ -68,6 +70,7 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
         .map_err(|error| ReadSecretError::Json { line: error.line(), column: error.column() })?;
     match members {
         Members { kty: Some(_), .. } => Ok(SecretSource::Jwk(Jwk::parse(bytes)?)),
+        _ if is_of_eigensdk(bytes) => Err(ReadSecretError::Eigensdk),
         Members { version: Some(_), .. } | Members { crypto: Some(_), .. } => {
             Ok(SecretSource::Keystore(Box::new(Keystore::parse(bytes)?)))
         }
@@ -85,6 +88,9 @@ fn not_a_key(bytes: &[u8], error: HexError) -> ReadSecretError {
         return ReadSecretError::List;
     }
     let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")).unwrap_or(text);
+    if DECIMAL_DIGITS.contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
+        return ReadSecretError::Decimal { digits: text.len() };
+    }
     if digits.iter().all(u8::is_ascii_hexdigit) {
         return error.into();
     }
@@ -100,6 +106,9 @@ fn not_a_key(bytes: &[u8], error: HexError) -> ReadSecretError {
         Err(_) => ReadSecretError::Binary { bytes: bytes.len() },
     }
 }
+
+/// How long nearly every secret key is as a decimal number: 2^255 has 77 digits.
+const DECIMAL_DIGITS: RangeInclusive<usize> = 70..=77;
 
 /// The words of the shortest mnemonic.
 const LEAST_WORDS: usize = 12;
@@ -153,6 +162,21 @@ pub enum ReadSecretError {
     /// The file has hexadecimal digits, and too few or too many.
     #[error("expected a secret key in hexadecimal digits, a keystore or a JSON Web Key")]
     Hex(#[from] HexError),
+    /// The file has so many decimal digits as a secret key has.
+    #[error(
+        "the key file has {digits} decimal digits, expected 64 hexadecimal ones; if they are the secret key as a decimal number, \
+         write that number in hexadecimal, with zeros before it if there are fewer than 64 digits"
+    )]
+    Decimal {
+        /// Digits found.
+        digits: usize,
+    },
+    /// An encrypted BLS key of eigensdk, as EigenLayer's operators have it.
+    #[error(
+        "the key file is an encrypted BLS key of EigenLayer's tools (with 'pubKey' and 'crypto.mac'), which is not read here; export \
+         the key with the tool that made the file, and give it as 64 hexadecimal digits"
+    )]
+    Eigensdk,
     /// The file begins like JSON, but is not JSON.
     #[error("the key file begins with '{{' but is not JSON, at line {line}, column {column}")]
     Json {
@@ -193,6 +217,23 @@ struct Members {
     kty: Option<serde::de::IgnoredAny>,
     version: Option<serde::de::IgnoredAny>,
     crypto: Option<serde::de::IgnoredAny>,
+}
+
+/// Whether the object is an encrypted BLS key of eigensdk: the `crypto` of an account's keystore, beside a point as `pubKey`, and often
+/// without a version.
+fn is_of_eigensdk(bytes: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct File {
+        #[serde(rename = "pubKey")]
+        public_key: Option<serde::de::IgnoredAny>,
+        crypto: Option<Crypto>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Crypto {
+        mac: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice::<File>(bytes)
+        .is_ok_and(|file| file.public_key.is_some() && file.crypto.is_some_and(|crypto| crypto.mac.is_some()))
 }
 
 #[cfg(test)]
@@ -293,6 +334,22 @@ mod tests {
             r#"{"kty":"OKP","crv":"BLS12381G1","d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#.into(),
         ] {
             read_secret(&[BYTE_ORDER_MARK.as_bytes(), text.as_bytes()].concat()).expect("the mark is skipped");
+        }
+    }
+
+    /// As `eigensdk-go` writes it, and with a version that somebody added.
+    #[test]
+    fn a_bls_key_file_of_eigensdk_is_named() {
+        let crypto = r#"{"cipher":"aes-128-ctr","ciphertext":"00","cipherparams":{"iv":"00"},"kdf":"scrypt","kdfparams":{},"mac":"00"}"#;
+        for version in ["", r#","version":3"#, r#","version":4"#] {
+            let text = format!(r#"{{"pubKey":"E([1,2])","crypto":{crypto}{version}}}"#);
+            assert!(matches!(read(&text), ReadSecretError::Eigensdk), "{version}");
+        }
+        // An account's keystore has no such key.
+        let account = format!(r#"{{"address":"00","crypto":{crypto},"version":3}}"#);
+        assert!(matches!(read(&account), ReadSecretError::Keystore(_)));
+        for digits in [70, 77] {
+            assert!(matches!(read(&"7".repeat(digits)), ReadSecretError::Decimal { digits: found } if found == digits));
         }
     }
 

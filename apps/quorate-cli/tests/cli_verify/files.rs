@@ -104,12 +104,31 @@ fn what_is_no_claims_is_named_in_one_line() {
         (&utf16, "found text in UTF-16, expected UTF-8"),
         (b"\xfd7zXZ\0\0\0\0", "packed with xz"),
         (b"\x7fELF\0\0\0", "found a binary file"),
+        (b"e2\0\0\0\0\0\0", "found an era file, expected claims; `quorate history verify` verifies it"),
+        (b"ARROW1\0\0", "found an Arrow or Feather file"),
+        (b"PARE\x15", "found an encrypted Parquet file"),
+        (b"{\"data\": {\n  \"message\": {\"proposer_index\": \"2\"}}}\n", "found an object of the Beacon API"),
+        (b"{\"block\": {\"foliage\": {}}}\n", "`quorate history verify` verifies them"),
         (pretty.as_bytes(), "line 1: the JSON object goes on over several lines"),
     ] {
         let path = folder.file("content", content);
         let good = folder.file("good", lines(&[claim(1)]));
         let ran = verify(&["--verdicts", &path, &good]).exits(2).says(&format!("{path}: ")).says(says);
         assert_eq!((ran.err.lines().count(), ran.valid()), (2, vec![true]), "{}", ran.err);
+    }
+}
+
+/// A crash leaves zeros at the end of a file. Wherever they begin, the claims before them are verified.
+#[test]
+fn a_tail_of_zeros_is_one_malformed_line() {
+    let folder = Folder::new();
+    for claims in [1, 300] {
+        let text = lines(&vec![claim(1); claims]);
+        let path = folder.file("claims.jsonl", [text.as_bytes(), &[0; 5000]].concat());
+        let ran = verify(&["--verdicts", &path]).exits(2).says("not JSON");
+        assert_eq!(ran.objects().len(), claims + 1);
+        assert!(ran.err.contains(&format!("line {}: ", claims + 1)), "{}", ran.err);
+        assert_eq!(ran.objects().iter().filter(|verdict| verdict["valid"] == true).count(), claims);
     }
 }
 

@@ -8,9 +8,10 @@ use std::{
 use quorate_host::{
     BYTE_ORDER_MARK,
     exit::{Ends, Exit},
+    text::UTF_16_MARKS,
 };
 use quorate_keystore::{
-    keystore::AccountKeystore,
+    keystore::{AccountKeystore, AccountKeystoreError},
     passphrase::{LineError, Passphrase},
     secret_file::{self, ModeWarning, SecretFile, SecretFileError},
 };
@@ -95,6 +96,9 @@ impl PayerFile<'_> {
         let refused = |source| PayerFileError::Refused { path: path.to_owned(), source };
         let SecretFile { contents, warning } = secret_file::read(path)?;
         warning.into_iter().for_each(&mut warn);
+        if UTF_16_MARKS.iter().any(|mark| contents.starts_with(mark)) {
+            return Err(refused(AccountKeystoreError::Utf16.into()));
+        }
         let neither = || PayerFileError::Neither { path: path.to_owned() };
         let text = std::str::from_utf8(&contents).map_err(|_| neither())?;
         match Payer::from_hex(text) {
@@ -104,7 +108,7 @@ impl PayerFile<'_> {
             Err(PayerError::Digits) => {}
             key => return key.map_err(refused),
         }
-        if !text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).trim_start().starts_with('{') {
+        if !text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).trim_start().starts_with(['{', '[']) {
             return Err(neither());
         }
         // What cannot be opened with any passphrase is refused before one is asked for.
@@ -205,7 +209,8 @@ mod tests {
         for (text, words) in [
             (&b""[..], "expected an Ethereum keystore of version 3, or 64 hexadecimal digits"),
             (&DIGITS.as_bytes()[1..], "expected an Ethereum keystore of version 3, or 64 hexadecimal digits"),
-            (b"\xff\xfea\0", "expected an Ethereum keystore of version 3, or 64 hexadecimal digits"),
+            (b"\xff\xfe{\0", "the file is UTF-16, expected UTF-8"),
+            (b" [{\"version\": 3}]", "the file is a list; give each keystore a file of its own"),
             (&[b'0'; 64], "not a key of secp256k1"),
             (b"{\"version\": 4}", "version"),
         ] {

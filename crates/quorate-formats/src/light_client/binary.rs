@@ -9,7 +9,9 @@
 
 use std::iter;
 
-use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Execution, Header, Object, SyncCommittee, Update};
+use super::object::{
+    BeaconHeader, Bootstrap, COMMITTEE_SIZE, Execution, Header, Object, Stated, SyncCommittee, Update,
+};
 use crate::format::SszShape;
 use crate::hex::{Hex, HexBytes};
 use crate::number::{Uint, Uint256, counted};
@@ -72,6 +74,7 @@ fn read(bytes: &[u8], shape: SszShape) -> Result<Object, String> {
             block_roots: None,
             validators_root: None,
             fork: None,
+            stated: Stated::default(),
         })));
     }
     let SszShape::Update { altair, deep, committee, finality } = shape else { return Err("unknown".to_owned()) };
@@ -89,9 +92,17 @@ fn read(bytes: &[u8], shape: SszShape) -> Result<Object, String> {
     let signature_slot = fields.number()?;
     let attested = attested.header(&parts)?;
     let finalized = finalized.map(|(slot, branch)| Ok::<_, String>((slot.header(&parts)?, branch))).transpose()?;
-    let update =
-        Update { attested, finalized, next_committee, block_roots: None, bits, signature, signature_slot, fork: None };
-    Ok(Object::Update(Box::new(update)))
+    Ok(Object::Update(Box::new(Update {
+        attested,
+        finalized,
+        next_committee,
+        block_roots: None,
+        bits,
+        signature,
+        signature_slot,
+        fork: None,
+        stated: Stated::default(),
+    })))
 }
 
 /// A header in its place, or the number of the part that holds it.

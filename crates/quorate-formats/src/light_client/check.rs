@@ -3,6 +3,8 @@
 //!
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md`.
 
+use std::collections::BTreeSet;
+
 use super::network::BeaconNetwork;
 use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, SyncCommittee, Update};
 use crate::network::Fork;
@@ -14,6 +16,22 @@ pub const MIN_PARTICIPANTS: usize = 1;
 
 /// Two thirds of the committee, rounded up: 342 of 512. A light client acts at once only on updates that so many signed.
 pub const TWO_THIRDS: usize = (COMMITTEE_SIZE * 2).div_ceil(3);
+
+/// Checks that a document is of this network; none if it names none.
+pub(super) fn network(stated: Option<&String>, network: &BeaconNetwork) -> Option<Check> {
+    let name = stated?;
+    let detail = format!("expected the network {}, found {name:?}", network.name);
+    Some(Check::decided("network", CheckResult::of(network.is_called(name)), detail))
+}
+
+/// Checks that a document states the period of one of these slots; none if it states none.
+pub(super) fn period<const N: usize>(stated: Option<u64>, slots: [u64; N]) -> Option<Check> {
+    let stated = stated?;
+    let periods = slots.map(BeaconNetwork::period);
+    let expected: Vec<String> = BTreeSet::from(periods).iter().map(u64::to_string).collect();
+    let detail = format!("expected the period {}, found {stated}", expected.join(" or "));
+    Some(Check::decided("period", CheckResult::of(periods.contains(&stated)), detail))
+}
 
 /// Checks that the committee of a bootstrap is in the state of its block.
 pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {

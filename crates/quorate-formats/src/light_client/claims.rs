@@ -62,6 +62,10 @@ pub(super) fn claim(
     }
     let finalized = update.finalized.as_ref().map(|(header, _)| header);
     checks.extend(check::block_roots_branch(update.block_roots.as_ref(), finalized, update.fork, network));
+    checks.extend(check::network(update.stated.network.as_ref(), network));
+    // An update is listed under the period of its attested block, and its signature may be of the next one.
+    let slots = [update.signature_slot, update.attested.beacon.slot];
+    checks.extend(check::period(update.stated.period, slots));
     let signing_root = network.signing_root(&update.attested.beacon.root(), update.signature_slot);
     Record {
         id: Some(Id::number(update.signature_slot)),

@@ -133,6 +133,8 @@ impl SyncCommittees {
         ];
         checks.extend(check::block_roots_branch(bootstrap.block_roots.as_ref(), Some(header), bootstrap.fork, network));
         checks.extend(check::validators_root(bootstrap, network));
+        checks.extend(check::network(bootstrap.stated.network.as_ref(), network));
+        checks.extend(check::period(bootstrap.stated.period, [header.beacon.slot]));
         checks.extend(self.trusted_root.map(|trusted| check::trusted_root(&block_root, &trusted)));
         let period = BeaconNetwork::period(header.beacon.slot);
         // A bootstrap whose header has a false execution payload is refused too, although its committee is proven.
@@ -148,14 +150,7 @@ impl SyncCommittees {
     /// Learns from a committee file among the inputs. Returns none for a file without a period, which `records` reports.
     fn learn_file(&mut self, file: &CommitteeFile, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
         let period = file.period?;
-        let stated = file.network.as_ref();
-        let of_network = stated.map(|name| {
-            Check::decided(
-                "network",
-                CheckResult::of(network.is_called(name)),
-                format!("expected the network {}, found {name:?}", network.name),
-            )
-        });
+        let of_network = check::network(file.network.as_ref(), network);
         // Whoever wrote the inputs wrote this committee, too.
         let of_caller = self.trusted_root.map(|_| {
             let reason = "expected a bootstrap of the trusted block, found a committee that no block proves";

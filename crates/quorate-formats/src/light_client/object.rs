@@ -43,6 +43,14 @@ pub(super) struct Bootstrap {
     pub block_roots: Option<(Root, Vec<Root>)>,
     pub validators_root: Option<Root>,
     pub fork: Option<Fork>,
+    pub stated: Stated,
+}
+
+/// What a bootstrap or an update says about where it belongs. No signature covers it, so it is compared with the network and the slots.
+#[derive(Debug, Default)]
+pub(super) struct Stated {
+    pub network: Option<String>,
+    pub period: Option<u64>,
 }
 
 /// A committee file.
@@ -65,6 +73,7 @@ pub(super) struct Update {
     pub signature: Vec<u8>,
     pub signature_slot: u64,
     pub fork: Option<Fork>,
+    pub stated: Stated,
 }
 
 impl Object {
@@ -78,7 +87,7 @@ impl Object {
             fields.none_left("a committee")?;
             return Ok(Self::Committee(CommitteeFile { network, period, committee }));
         }
-        (fields.period, fields.network) = (None, None);
+        let stated = Stated { network: fields.network.take(), period: fields.period.take().map(|number| number.0) };
         if let Some(current) = fields.current_sync_committee.take() {
             let beside = fields.current_sync_committee_branch.take();
             let (committee, branch) = current.with_branch("current_sync_committee", beside)?;
@@ -87,7 +96,7 @@ impl Object {
             let block_roots = fields.block_roots()?;
             let validators_root = fields.validators_root.take().map(|root| root.0);
             fields.none_left("a bootstrap")?;
-            let bootstrap = Bootstrap { header, committee, branch, block_roots, validators_root, fork };
+            let bootstrap = Bootstrap { header, committee, branch, block_roots, validators_root, fork, stated };
             return Ok(Self::Bootstrap(Box::new(bootstrap)));
         }
         let attested = fields
@@ -123,6 +132,7 @@ impl Object {
             signature: aggregate.sync_committee_signature.0,
             signature_slot,
             fork,
+            stated,
         })))
     }
 }

@@ -136,6 +136,45 @@ fn an_update_without_finality_or_next_committee() {
     assert_eq!(result(&record, "next_sync_committee_branch"), CheckResult::NotPossible);
 }
 
+/// No signature covers these labels, and a verdict that passes over them would vouch for them.
+#[test]
+fn an_update_that_states_another_network_is_invalid() {
+    let with = |text: &str, label: &str| text.replacen('{', &format!("{{{label}, "), 1);
+    // The block is the last one of its period, so the signature is of the next.
+    let slot = (BeaconNetwork::period(CAPELLA) + 1) * 8192 - 1;
+    let period = BeaconNetwork::period(slot);
+    let next = bootstrap(slot + 1, &committee(1), 54);
+    let cases = [
+        (r#""network": "mainnet""#.to_owned(), None),
+        (format!(r#""network": "Mainnet", "period": "{period}""#), None),
+        (format!(r#""period": {}"#, period + 1), None),
+        (
+            r#""network": "sepolia""#.to_owned(),
+            Some("network: expected the network mainnet, found \"sepolia\"".to_owned()),
+        ),
+        (r#""period": 3"#.to_owned(), Some(format!("period: expected the period {period} or {}, found 3", period + 1))),
+    ];
+    for (label, expected) in cases {
+        let text = format!("[{next}, {}]", with(&update(slot, slot + 1, ""), &label));
+        let record = run(&text, &mainnet()).1.remove(0).unwrap();
+        assert_eq!(record.failed_check().map(ToString::to_string), expected, "{label}");
+    }
+}
+
+#[test]
+fn a_bootstrap_that_states_another_network_or_period_is_not_believed() {
+    let known = bootstrap(CAPELLA, &committee(1), 54);
+    let period = BeaconNetwork::period(CAPELLA);
+    for (label, teaching) in [
+        (format!(r#""network": "mainnet", "period": {period}"#), Teaching::Learned),
+        (r#""network": "holesky""#.to_owned(), Teaching::Refused),
+        (format!(r#""period": {}"#, period + 1), Teaching::Refused),
+    ] {
+        let (lessons, _) = run(&known.replacen('{', &format!("{{{label}, "), 1), &mainnet());
+        assert_eq!(lessons[0].teaching, teaching, "{label}");
+    }
+}
+
 #[test]
 fn nobody_is_never_enough() {
     let (nobody, mut one) = ([0; 64], [0; 64]);

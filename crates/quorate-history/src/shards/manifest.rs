@@ -1,7 +1,8 @@
 //! The manifest of a run: which shard covers what.
 //!
-//! It is JSON Lines: a head, a line for each shard, and an end with the SHA-256 digest of all lines before it. So a manifest that was cut
-//! off or changed is refused, and the digest names the run: a result that states another digest is of another run.
+//! It is JSON Lines: a head, a line for each thing that is left out, a line for each shard, and an end with the SHA-256 digest of all lines
+//! before it. So a manifest that was cut off or changed is refused, and the digest names the run: a result that states another digest is of
+//! another run.
 
 use std::{
     collections::BTreeSet,
@@ -33,6 +34,8 @@ pub struct Manifest {
     pub drand: Option<DrandChain>,
     /// How claims are verified, and what is kept.
     pub terms: RunTerms,
+    /// What is not verified although the inputs have it: [`Files::left_out`](crate::Files::left_out).
+    pub left_out: Vec<String>,
     /// The shards, in the order of their numbers, which begin at 0.
     pub shards: Vec<Shard>,
 }
@@ -153,6 +156,13 @@ struct Network {
     chain: Box<RawValue>,
 }
 
+/// A line about something that no shard covers.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeftOut {
+    left_out: String,
+}
+
 /// The last line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,6 +190,7 @@ impl Manifest {
         chain: Option<Chain>,
         drand: Option<DrandChain>,
         terms: RunTerms,
+        left_out: Vec<String>,
         shards: Vec<Shard>,
     ) -> Result<Self, ShardError> {
         let path = Self::path(folder);
@@ -199,6 +210,7 @@ impl Manifest {
         let write = || {
             let mut to = Hashing::new(BufWriter::new(NewFile::begin(&path, Readers::Everybody)?));
             line(&mut to, &head)?;
+            left_out.iter().try_for_each(|left_out| line(&mut to, &LeftOut { left_out: left_out.clone() }))?;
             shards.iter().try_for_each(|shard| line(&mut to, shard))?;
             let digest = to.digest();
             line(to.inner(), &End { shards: shards.len() as u64, sha256: digest })?;
@@ -209,7 +221,7 @@ impl Manifest {
             io::ErrorKind::AlreadyExists => planned_already(&path),
             _ => ShardError::write(&path)(error),
         })?;
-        Ok(Self { digest, chain, drand, terms, shards })
+        Ok(Self { digest, chain, drand, terms, left_out, shards })
     }
 
     /// Reads the manifest of a folder, and checks that it is whole and that its shards cover each file once.
@@ -229,7 +241,7 @@ impl Manifest {
     pub fn parse(mut reader: impl BufRead, path: &Path) -> Result<Self, ShardError> {
         let mut to = Hashing::new(io::sink());
         let (mut head, mut end) = (None, None);
-        let mut shards: Vec<Shard> = Vec::new();
+        let (mut left_out, mut shards): (Vec<String>, Vec<Shard>) = (Vec::new(), Vec::new());
         let mut text = Vec::new();
         for number in 1u64.. {
             text.clear();
@@ -253,6 +265,9 @@ impl Manifest {
                     return Err(unfit("its lines are not those that were planned; plan the run again".to_owned()));
                 }
                 end = Some(read.sha256);
+            } else if text.starts_with(b"{\"left_out\":") {
+                let read: LeftOut = serde_json::from_slice(&text).map_err(not_json)?;
+                left_out.push(read.left_out);
             } else {
                 let shard: Shard = serde_json::from_slice(&text).map_err(not_json)?;
                 if shard.shard != shards.len() as u64 {
@@ -268,7 +283,7 @@ impl Manifest {
         if chain.is_none() && shards.iter().any(|shard| matches!(shard.covers, Covers::Era { .. })) {
             return Err(ShardError::unfit(path, "it has eras, but names no network"));
         }
-        Ok(Self { digest, chain, drand, terms, shards })
+        Ok(Self { digest, chain, drand, terms, left_out, shards })
     }
 
     /// The shard with a number.
@@ -421,7 +436,7 @@ mod tests {
         let write = |file: &str| {
             let (sha256, covers) = (Digest([1; 32]), Covers::Rounds);
             let shard = Shard { shard: 0, file: file.into(), bytes: 1, sha256, covers };
-            Manifest::write(folder.path(), None, None, terms, vec![shard])
+            Manifest::write(folder.path(), None, None, terms, Vec::new(), vec![shard])
         };
         let first = write("/first").expect("writes");
         let error = write("/second").expect_err("there is one").to_string();

@@ -40,6 +40,9 @@ pub struct Report {
     /// Signatures of which their block does not say what they sign. They are not claims, and are not counted among them.
     #[serde(skip_serializing_if = "is_zero")]
     pub unverified: u64,
+    /// What is not verified although the inputs have it: [`Files::left_out`](crate::Files::left_out).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// The first and the last round of drand, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<(u64, u64)>,
@@ -93,7 +96,8 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
         let shards = manifest.shards.len() as u64;
         return Err(ShardError::NotDone { left: missing.len() as u64, first: *first, shards });
     }
-    let mut report = Report { shards: manifest.shards.len() as u64, ..Report::default() };
+    let left_out = manifest.left_out.clone();
+    let mut report = Report { shards: manifest.shards.len() as u64, left_out, ..Report::default() };
     let mut spans = Vec::new();
     let path = verdicts_path(folder);
     let mut verdicts = BufWriter::new(NewFile::begin(&path, Readers::Everybody).map_err(ShardError::write(&path))?);

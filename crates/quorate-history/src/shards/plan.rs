@@ -61,7 +61,8 @@ pub fn plan(
     }
     once(&shards)?;
     make_folder(folder)?;
-    Manifest::write(folder, files.chain.clone(), files.drand.clone(), terms, shards)
+    let left_out = files.left_out.clone();
+    Manifest::write(folder, files.chain.clone(), files.drand.clone(), terms, left_out, shards)
 }
 
 struct Planner<P> {

@@ -33,6 +33,9 @@ pub struct Status {
     pub of_bytes: u64,
     /// The time of processors that the results took.
     pub core_seconds: f64,
+    /// What is not verified although the inputs have it: [`Files::left_out`](crate::Files::left_out).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Results that are not those of this run, and why.
     pub damaged: Vec<String>,
 }
@@ -42,7 +45,8 @@ pub struct Status {
 /// # Errors
 /// A file cannot be read. A result that is damaged is counted among the [`damaged`](Status::damaged).
 pub fn status(folder: &Path, manifest: &Manifest) -> Result<Status, ShardError> {
-    let mut status = Status { shards: manifest.shards.len() as u64, ..Status::default() };
+    let left_out = manifest.left_out.clone();
+    let mut status = Status { shards: manifest.shards.len() as u64, left_out, ..Status::default() };
     for shard in &manifest.shards {
         status.of_bytes += shard.bytes;
         match results::receipt(folder, manifest, shard.shard) {

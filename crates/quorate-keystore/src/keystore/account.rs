@@ -1,7 +1,7 @@
 //! The keystore of an Ethereum account: version 3, the Web3 Secret Storage Definition
 //! (<https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/>). It is only read.
 
-use quorate_host::BYTE_ORDER_MARK;
+use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
 use serde::Deserialize;
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -36,6 +36,12 @@ pub enum AccountKeystoreError {
         /// Which field, and where.
         why: String,
     },
+    /// The file is in UTF-16, as Windows' tools write it.
+    #[error("the file is UTF-16, expected UTF-8; save it as UTF-8")]
+    Utf16,
+    /// The file is a list.
+    #[error("the file is a list; give each keystore a file of its own, as `jq '.[0]'` prints the first one")]
+    List,
     /// Version 4 is for BLS keys.
     #[error("found a keystore of version {version}, expected version 3, which is for accounts")]
     Version {
@@ -81,7 +87,14 @@ impl AccountKeystore {
     /// # Errors
     /// All of [`AccountKeystoreError`] but [`WrongPassphrase`](AccountKeystoreError::WrongPassphrase).
     pub fn parse(json: &[u8]) -> Result<Self, AccountKeystoreError> {
+        if UTF_16_MARKS.iter().any(|mark| json.starts_with(mark)) {
+            return Err(AccountKeystoreError::Utf16);
+        }
         let json = json.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(json);
+        // serde would read the elements of a list as the fields in order.
+        if json.trim_ascii_start().starts_with(b"[") {
+            return Err(AccountKeystoreError::List);
+        }
         let Versioned { version } = read(serde_json::from_slice(json))?;
         if version != 3 {
             return Err(AccountKeystoreError::Version { version });
@@ -255,6 +268,15 @@ mod tests {
     }
 
     #[test]
+    fn an_account_keystore_in_utf_16_or_in_a_list_is_named() {
+        let text = pbkdf2().to_string();
+        let utf_16: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(AccountKeystore::parse(&utf_16).err(), Some(AccountKeystoreError::Utf16));
+        let list = format!("{BYTE_ORDER_MARK} [{text}]");
+        assert_eq!(AccountKeystore::parse(list.as_bytes()).err(), Some(AccountKeystoreError::List));
+    }
+
+    #[test]
     fn damage_is_noticed() {
         for field in ["ciphertext", "mac"] {
             let mut file = pbkdf2();
@@ -290,7 +312,7 @@ mod tests {
         let mut greedy = scrypt();
         greedy["Crypto"]["kdfparams"]["n"] = json!(1_u64 << 40);
         assert!(matches!(open(&greedy, "").err(), Some(AccountKeystoreError::Kdf(KdfError::ScryptTooLarge { .. }))));
-        for text in ["", "[]", "{", "null", "{\"version\":3}"] {
+        for text in ["", "{", "null", "{\"version\":3}"] {
             assert!(
                 matches!(AccountKeystore::parse(text.as_bytes()), Err(AccountKeystoreError::Json { .. })),
                 "{text}"

@@ -62,7 +62,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Print only errors on standard error
+    /// Print on standard error only errors, and what is not read
     #[arg(short, long)]
     quiet: bool,
 }
@@ -76,6 +76,9 @@ struct Written {
     refuted: usize,
     kinds: BTreeMap<&'static str, usize>,
     bytes: u64,
+    /// What is not written although the inputs have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
 }
 
 impl Arguments {
@@ -91,12 +94,13 @@ impl Arguments {
                 note(text)
             }
         };
+        files.left_out.iter().for_each(note);
         files.remarks.iter().for_each(|remark| say(remark));
         let blocks: usize = files.eras.iter().filter(|input| input.verified).map(|input| input.blocks).sum();
         let bar = self.progress(blocks);
         interrupt.watch();
         let mut sink = Sink::begin(&self.output, self.format, existing)?;
-        let mut written = Written::default();
+        let mut written = Written { left_out: files.left_out, ..Written::default() };
         // Without a chain there are no eras.
         let mut eras = files.chain.map(Eras::new);
         for EraInput { path, begins, verified, .. } in &files.eras {

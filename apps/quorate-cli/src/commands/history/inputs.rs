@@ -116,7 +116,12 @@ impl Inputs {
         self.files.refused.iter().map(refusal)
     }
 
-    /// What the user should know.
+    /// What is not verified although the inputs have it.
+    pub(super) fn left_out(&self) -> &[String] {
+        &self.files.left_out
+    }
+
+    /// What else the user should know.
     pub(super) fn remarks(&self) -> &[String] {
         &self.files.remarks
     }

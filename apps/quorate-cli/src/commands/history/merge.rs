@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Print only errors on standard error
+    /// Print on standard error only errors, and what is not read
     #[arg(short, long)]
     quiet: bool,
 }
@@ -48,6 +48,7 @@ impl Arguments {
         } else if !self.quiet {
             self.print(&report)?;
         }
+        report.left_out.iter().for_each(note);
         if !self.quiet {
             note(format!("verdicts: {}", verdicts_path(&self.folder.folder).display()));
             note(format!("report: {}", report_path(&self.folder.folder).display()));

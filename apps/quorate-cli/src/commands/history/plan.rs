@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     only_invalid: bool,
 
-    /// Print only errors
+    /// Print only errors, and what is not read
     #[arg(short, long)]
     quiet: bool,
 }
@@ -69,6 +69,7 @@ impl Arguments {
         self.refuse_unused(&files)?;
         let paths = files.eras.iter().map(|era| &era.path).chain(files.others.iter().map(|other| &other.path));
         let bytes = paths.map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum();
+        files.left_out.iter().for_each(note);
         if !self.quiet {
             files.remarks.iter().for_each(note);
         }

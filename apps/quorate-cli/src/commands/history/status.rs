@@ -49,7 +49,7 @@ impl Arguments {
             print::line(format!("left: {}{more}", listed.join(", ")))?;
             print::line(format!("next: quorate history run {} --shard {first}", self.folder.folder.display()))?;
         }
-        status.damaged.iter().try_for_each(print::line)?;
+        status.left_out.iter().chain(&status.damaged).try_for_each(print::line)?;
         Ok(exit)
     }
 }

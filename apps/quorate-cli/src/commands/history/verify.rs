@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Print only errors on standard error, and on standard output only what --verdicts and --json ask for
+    /// Print on standard error only errors and what is not read, and on standard output only what --verdicts and --json ask for
     #[arg(short, long)]
     quiet: bool,
 }
@@ -70,6 +70,9 @@ impl Arguments {
         let mut report = Report::styled(style, inputs.of_claims());
         for (file, exit, reason) in inputs.refused() {
             report.unreadable(&file, exit, reason);
+        }
+        for left_out in inputs.left_out() {
+            report.left_out(left_out);
         }
         for remark in inputs.remarks() {
             report.remark(remark);

@@ -106,6 +106,8 @@ struct Tally {
     unverified: usize,
     /// The first and the last round of drand.
     rounds: Option<(u64, u64)>,
+    /// What is not verified although the inputs have it.
+    left_out: Vec<String>,
     /// Light-client bootstraps, committees and next committees that were not believed.
     committees_refused: usize,
     /// Updates whose committee is not known, in a run in which one was not believed.
@@ -332,6 +334,12 @@ impl Report {
         self.remark(&format!("drand: the inputs have {rounds}"));
     }
 
+    /// Something that is not verified although the inputs have it. Without it a run would look complete, so `--quiet` does not hide it.
+    pub(in crate::commands) fn left_out(&mut self, text: &str) {
+        self.say(text);
+        self.tally.left_out.push(text.to_owned());
+    }
+
     /// Something that the user should know, and that is not an error.
     pub(in crate::commands) fn remark(&self, text: &str) {
         if !self.style.quiet {
@@ -479,6 +487,7 @@ impl Report {
                 blocks: style.blocks.map(|_| tally.blocks()),
                 unverified: style.blocks.map(|_| tally.unverified),
                 rounds: tally.rounds,
+                left_out: &tally.left_out,
                 malformed: tally.malformed,
                 committees_refused: tally.committees_refused,
                 repeated: tally.repeated,
@@ -749,6 +758,8 @@ struct Summary<'a> {
     unverified: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    left_out: &'a [String],
     malformed: usize,
     committees_refused: usize,
     repeated: usize,
