@@ -9,8 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use arrow_array::{RecordBatch, RecordBatchReader, ffi_stream::RecordBatchStreamReader};
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_array::{RecordBatch, ffi_stream::RecordBatchStreamReader};
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, Schema};
 use pyo3::{
@@ -21,7 +20,7 @@ use pyo3::{
 use quorate::AnySuite;
 use quorate_formats::{
     ClaimIndex, Entry, Format, Id, InputError, OfChain, Record,
-    arrow::BatchRows,
+    arrow::{ArrowFile, BatchRows},
     compression::unpack,
     jsonl::JsonLines,
     judge::{Item, Window, WindowLimit},
@@ -127,7 +126,7 @@ enum Input {
     Batch(Option<RecordBatch>),
     Stream(RecordBatchStreamReader),
     /// A file of Arrow.
-    Arrow(Box<dyn RecordBatchReader + Send>),
+    Arrow(Box<ArrowFile>),
     /// A file of another format.
     Entries {
         entries: Box<dyn Iterator<Item = Result<Entry, InputError>> + Send>,
@@ -322,7 +321,8 @@ impl Reader {
             },
         };
         let Some(batch) = batch else { return Ok(false) };
-        self.batch(&batch)?;
+        // Nothing of Python is needed while a batch is checked.
+        py.detach(|| self.batch(&batch))?;
         Ok(true)
     }
 
@@ -423,13 +423,7 @@ fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
     opened.rewind().map_err(|error| file_error(path, error))?;
     if start == ARROW_FILE || start.starts_with(ARROW_STREAM) {
         let damaged = |error: String| TableError::new_err(format!("{}: {error}", path.display()));
-        let reader = quorate_host::contained(|| -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
-            let reader = BufReader::new(opened);
-            if start == ARROW_FILE {
-                return Ok(Box::new(FileReader::try_new(reader, None)?));
-            }
-            Ok(Box::new(StreamReader::try_new(reader, None)?))
-        });
+        let reader = quorate_host::contained(|| ArrowFile::open(opened).map(Box::new));
         let reader = reader.map_err(|_| damaged("the file is damaged; write or fetch it again".to_owned()))?;
         return reader.map(Input::Arrow).map_err(|error| damaged(error.to_string()));
     }
