@@ -146,6 +146,17 @@ except quorate.TableError as error:
         assert done.returncode == 0 and "states" in done.stdout, (call, done)
 
 
+def test_an_id_of_thousands_of_digits_hides_no_verdict(tmp_path: pathlib.Path) -> None:
+    digits = "1" * 5000
+    path = tmp_path / "claims.jsonl"
+    path.write_text(json_lines().replace('"claim 2"', digits))
+    verdicts = quorate.verify(path, threads=1)
+    assert [verdict.valid for verdict in verdicts] == EXPECTED
+    assert [verdict.id for verdict in verdicts.invalid] == [digits]
+    assert "1 invalid" in verdicts._repr_html_()
+    assert list(pd.DataFrame(verdicts)["id"])[1:3] == ["claim 1", digits]
+
+
 def test_a_column_alone_is_not_a_table() -> None:
     for series in (pd.DataFrame(COLUMNS)["id"], pl.DataFrame(COLUMNS)["id"]):
         for claims in (series, [series]):
