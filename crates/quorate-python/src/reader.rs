@@ -351,7 +351,7 @@ impl Reader {
     fn object(&mut self, window: &mut Window<Row>, entry: Entry) -> PyResult<()> {
         let name = match &entry {
             Ok(Record { id, chain, .. }) => self.named(id.as_ref(), chain.as_ref())?,
-            Err(_) => ObjectName::default(),
+            Err(malformed) => self.named(malformed.id.as_ref(), None)?,
         };
         if self.names.parts.is_empty() {
             self.names.parts.push(Part { first: 0, named: Named::Objects(Vec::new()) });

@@ -214,6 +214,7 @@ def test_objects_that_make_no_claim() -> None:
     verdicts = quorate.verify(claims)
     assert [verdict.malformed for verdict in verdicts] == [True, True, False]
     assert verdicts[0].reason == '"signature" is missing'
+    assert [verdict.id for verdict in verdicts] == ["claim 0", "claim 1", "claim 2"], "a malformed entry keeps its id"
 
 
 def test_values_that_python_cannot_write_make_no_claim() -> None:
@@ -233,6 +234,7 @@ def test_values_that_python_cannot_write_make_no_claim() -> None:
         verdicts = quorate.verify(claims)
         assert [verdict.valid for verdict in verdicts] == [True, False, True]
         assert verdicts[1].malformed and verdicts[1].reason == f'"{field}": {reason}'
+        assert verdicts[1].id == (None if field == "id" else "claim 1")
 
 
 def test_wrong_options() -> None:

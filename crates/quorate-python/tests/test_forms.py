@@ -157,6 +157,16 @@ def test_an_id_of_thousands_of_digits_hides_no_verdict(tmp_path: pathlib.Path) -
     assert list(pd.DataFrame(verdicts)["id"])[1:3] == ["claim 1", digits]
 
 
+def test_malformed_lines_and_rows_of_files_keep_their_ids(tmp_path: pathlib.Path) -> None:
+    lines = tmp_path / "claims.jsonl"
+    lines.write_text('{"id": 7, "message": "00"}\n{"id": "b", "public_key": "zz"}\n')
+    parquet = tmp_path / "claims.parquet"
+    pq.write_table(table({**COLUMNS, "message": [None, *COLUMNS["message"][1:]]}), parquet)
+    for path, expected in [(lines, [7, "b"]), (parquet, COLUMNS["id"])]:
+        verdicts = quorate.verify(path, suite="eth2")
+        assert verdicts[0].malformed and [verdict.id for verdict in verdicts] == expected
+
+
 def test_a_column_alone_is_not_a_table() -> None:
     for series in (pd.DataFrame(COLUMNS)["id"], pl.DataFrame(COLUMNS)["id"]):
         for claims in (series, [series]):
