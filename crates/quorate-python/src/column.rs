@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions,
+    Array, ArrayRef, DictionaryArray, RecordBatch, RecordBatchOptions, RunArray,
     cast::AsArray,
     make_array,
     types::{
-        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-        UInt64Type,
+        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, RunEndIndexType, UInt8Type, UInt16Type,
+        UInt32Type, UInt64Type,
     },
 };
 use arrow_data::transform::MutableArrayData;
@@ -124,15 +124,30 @@ impl KeptColumns {
 
 fn copied(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     check_array(column)?;
+    if let DataType::RunEndEncoded(ends, _) = column.data_type() {
+        return match ends.data_type() {
+            DataType::Int16 => without_runs(column.as_run::<Int16Type>()),
+            DataType::Int32 => without_runs(column.as_run::<Int32Type>()),
+            _ => without_runs(column.as_run::<Int64Type>()),
+        };
+    }
     let data = column.to_data();
     let mut copy = MutableArrayData::new(vec![&data], false, data.len());
     copy.try_extend(0, 0, data.len())?;
     Ok(make_array(copy.freeze()))
 }
 
+/// The same values as a dictionary, whose columns every library reads. A long text in a run stays one text.
+fn without_runs<E: RunEndIndexType>(runs: &RunArray<E>) -> Result<ArrayRef, ArrowError> {
+    let key = |row| i32::try_from(runs.get_physical_index(row)).map_err(|_| ArrowError::DictionaryKeyOverflowError);
+    let keys = (0..runs.len()).map(key).collect::<Result<Vec<_>, _>>()?;
+    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys.into(), runs.values().clone())?))
+}
+
 fn is_scalar(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_scalar(values),
+        DataType::RunEndEncoded(_, values) => is_scalar(values.data_type()),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
         DataType::Float32 | DataType::Float64 => true,
         other => other.is_integer(),

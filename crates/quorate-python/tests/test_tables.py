@@ -8,6 +8,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import quorate
@@ -94,6 +95,18 @@ def test_types_of_text(kind: pa.DataType) -> None:
     for name in ["id", "suite"]:
         claims = claims.set_column(claims.column_names.index(name), name, claims[name].cast(kind))
     check(claims)
+
+
+def test_names_in_runs() -> None:
+    claims = table({**COLUMNS, "id": ["a", "a", "claim 2", "b", "b", "b"], "kind": ["exit"] * 6, "slot": [1] * 6, "index": [0] * 6})
+    for name in ["id", "suite", "kind", "slot", "index"]:
+        claims = claims.set_column(claims.column_names.index(name), name, pc.run_end_encode(claims[name]))
+    check(claims)
+    for part in (claims, claims.slice(1, 4)):
+        verdicts = quorate.verify(part)
+        expected = ["a", "a", "claim 2", "b", "b", "b"] if part is claims else ["a", "claim 2", "b", "b"]
+        assert [verdict.id for verdict in verdicts] == verdicts.to_arrow()["id"].to_pylist() == expected
+        assert {(verdict.kind, verdict.slot, verdict.index_in_block) for verdict in verdicts} == {("exit", 1, 0)}
 
 
 def aggregates() -> dict[str, list[object]]:
