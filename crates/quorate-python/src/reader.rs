@@ -329,7 +329,7 @@ impl Reader {
     fn batch(&mut self, batch: &RecordBatch) -> PyResult<()> {
         let schema = batch.schema();
         match &self.schema {
-            Some(expected) if expected.fields() != schema.fields() => {
+            Some(expected) if !have_same_columns(expected, &schema) => {
                 return Err(TableError::new_err(format!(
                     "the batch behind row {} has the columns {}, but the batches before it have {}; give batches of one schema",
                     self.entries,
@@ -461,7 +461,24 @@ fn unreadable(error: InputError) -> PyErr {
     }
 }
 
+/// Whether columns have the same names and types. Whether they may have nulls, and their metadata, differ between files of one table.
+fn have_same_columns(schema: &Schema, other: &Schema) -> bool {
+    let (fields, others) = (schema.fields(), other.fields());
+    let mut pairs = fields.iter().zip(others.iter());
+    fields.len() == others.len()
+        && pairs.all(|(a, b)| a.name() == b.name() && a.data_type().equals_datatype(b.data_type()))
+}
+
+/// The first columns, for an error.
 fn columns(schema: &Schema) -> String {
     let columns = schema.fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
-    columns.collect::<Vec<_>>().join(", ")
+    let mut columns: Vec<_> = columns.take(MOST_LISTED).collect();
+    match schema.fields().len() - columns.len() {
+        0 => {}
+        more => columns.push(format!("and {more} more")),
+    }
+    columns.join(", ")
 }
+
+/// How many columns an error lists.
+const MOST_LISTED: usize = 50;

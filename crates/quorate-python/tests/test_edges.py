@@ -171,6 +171,15 @@ def test_batches_of_different_schemas() -> None:
         quorate.verify([claims, other])
 
 
+def test_batches_that_differ_in_nullability() -> None:
+    claims = table(signed(2))
+    fields = [field.with_nullable(False).with_metadata({"PARQUET:field_id": "1"}) for field in claims.schema]
+    other = pa.Table.from_arrays(claims.columns, schema=pa.schema(fields))
+    verdicts = quorate.verify([claims, other])
+    assert [verdict.valid for verdict in verdicts] == [True] * 4
+    assert verdicts.to_arrow()["id"].to_pylist() == claims["id"].to_pylist() * 2
+
+
 def test_tables_and_claims_in_one_list() -> None:
     with pytest.raises(TypeError, match="found dict behind 2 claims; give either tables or single claims"):
         quorate.verify([table(signed(2)), rows(signed(1))[0]])
