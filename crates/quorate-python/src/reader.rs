@@ -32,7 +32,7 @@ use quorate_formats::{
 use crate::{
     argument::type_name,
     column::KeptColumns,
-    errors::{TableError, file_error},
+    errors::{TableError, file_error, regular_file},
     fault::Fault,
     row,
     texts::{Texts, VALUES_LIMIT, too_long},
@@ -408,15 +408,8 @@ fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// A file of claims: JSON Lines, Parquet, or Arrow as a stream or a file.
 fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
-    // Opening a pipe would wait, with the interpreter's lock, for whoever writes to it, and a pipe cannot be read from its beginning again.
-    let metadata = path.metadata().map_err(|error| file_error(path, error))?;
-    let (kind, file_bytes) = (metadata.file_type(), metadata.len());
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(TableError::new_err(format!(
-            "{}: found a pipe or a device, expected a regular file; write what comes from it to a file first",
-            path.display()
-        )));
-    }
+    // A pipe cannot be read from its beginning again.
+    let file_bytes = regular_file(path, TableError::new_err)?;
     let mut opened = File::open(path).map_err(|error| file_error(path, error))?;
     let mut start = Vec::new();
     opened.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|error| file_error(path, error))?;
