@@ -61,7 +61,10 @@ impl KeptColumns {
     /// # Errors
     /// A column that is damaged.
     pub(crate) fn of(batch: &RecordBatch) -> PyResult<Self> {
-        let kept = Kept::ALL.into_iter().filter_map(|kept| {
+        let has_kind = batch.column_by_name(Kept::Kind.column()).is_some_and(|kind| *kind.data_type() != DataType::Null);
+        // Without a kind, the columns of these names are about something else.
+        let is_kept = |kept: &Kept| has_kind || !matches!(kept, Kept::Slot | Kept::IndexInBlock);
+        let kept = Kept::ALL.into_iter().filter(is_kept).filter_map(|kept| {
             let column = batch.column_by_name(kept.column()).filter(|column| is_scalar(column.data_type()))?;
             let damaged = |error| TableError::new_err(format!("the column {:?} is damaged: {error}", kept.column()));
             Some(copied(column).map(|array| (kept, array)).map_err(damaged))

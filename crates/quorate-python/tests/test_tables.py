@@ -109,6 +109,14 @@ def test_names_in_runs() -> None:
         assert {(verdict.kind, verdict.slot, verdict.index_in_block) for verdict in verdicts} == {("exit", 1, 0)}
 
 
+def test_slot_without_kind_says_nothing() -> None:
+    columns = {**COLUMNS, "slot": list(range(6)), "index": list(range(6))}
+    for claims in (table(columns), pd.DataFrame(columns), table({**columns, "kind": pa.nulls(6)})):
+        check(claims)
+        verdicts = quorate.verify(claims)
+        assert verdicts[1].slot is None and verdicts[1].index_in_block is None
+
+
 def aggregates() -> dict[str, list[object]]:
     secrets = [quorate.SecretKey.key_gen("eth2", bytes([index]) * 32) for index in range(3)]
     keys = [bytes(secret.public_key()) for secret in secrets]
