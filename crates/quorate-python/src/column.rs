@@ -61,7 +61,8 @@ impl KeptColumns {
     /// # Errors
     /// A column that is damaged.
     pub(crate) fn of(batch: &RecordBatch) -> PyResult<Self> {
-        let has_kind = batch.column_by_name(Kept::Kind.column()).is_some_and(|kind| *kind.data_type() != DataType::Null);
+        let has_kind =
+            batch.column_by_name(Kept::Kind.column()).is_some_and(|kind| *kind.data_type() != DataType::Null);
         // Without a kind, the columns of these names are about something else.
         let is_kept = |kept: &Kept| has_kind || !matches!(kept, Kept::Slot | Kept::IndexInBlock);
         let kept = Kept::ALL.into_iter().filter(is_kept).filter_map(|kept| {

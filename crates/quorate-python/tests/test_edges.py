@@ -150,6 +150,20 @@ def test_damaged_text_is_refused() -> None:
         quorate.verify(claims.append_column("kind", suite))
 
 
+def test_of_a_slice_only_what_its_rows_name_is_checked() -> None:
+    """Its lists are those of the whole table, which would take time for each slice."""
+    claims = signed(2)
+    key = claims["public_key"][0].hex().encode()
+    offsets = pa.array([0, len(key), 2 * len(key)], pa.int32()).buffers()[1]
+    keys = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(key + b"\xff" * len(key)))
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), keys)
+    damaged = table(claims).drop_columns(["public_key"]).append_column("public_keys", lists)
+    assert quorate.verify(damaged.slice(0, 1)).all_valid
+    for part in (damaged, damaged.slice(1, 1)):
+        with pytest.raises(quorate.TableError, match='the column "public_keys" is damaged'):
+            quorate.verify(part)
+
+
 def test_reader_that_raises_half_way() -> None:
     claims = table(signed(4))
 

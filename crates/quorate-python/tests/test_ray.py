@@ -95,6 +95,8 @@ def test_a_plan_that_failed_leaves_no_dataset_behind(tmp_path: Path) -> None:
 
 
 def test_no_workers_is_an_error(tmp_path: Path) -> None:
+    import quorate.ray
+
     table = parquet(tmp_path / "claims.parquet", claims(3, set()), 3)
     numbers: list[dict[str, Any]] = [{"workers": -1}, {"workers": 0}, {"threads": 0}]
     for number in numbers:
