@@ -73,7 +73,9 @@ fn columns(rows: &DataType) -> Result<SchemaRef, CallFailure> {
 /// A batch behind so many rows. The values of a row that is null as a whole say nothing, but stand in the columns like those of others.
 fn batch(schema: &SchemaRef, array: &ArrayRef, rows_before: u64) -> Result<RecordBatch, CallFailure> {
     let rows = array.as_struct();
-    if let Some(row) = (0..rows.len()).find(|row| rows.is_null(*row)) {
+    // Without a bitmap of nulls, rows may be of runs that take no bytes, and there may be any number of them.
+    let nulls = rows.nulls();
+    if let Some(row) = nulls.and_then(|nulls| (0..nulls.len()).find(|row| nulls.is_null(*row))) {
         let row = rows_before + row as u64 + 1;
         let text = format!("the row {row} is null as a whole, so it makes no claim; give the table without it");
         return Err(CallFailure::new(Code::Claims, text));

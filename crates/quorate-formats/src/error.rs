@@ -271,6 +271,17 @@ pub enum ArrowBatchError {
         /// The message of the Arrow library.
         reason: String,
     },
+
+    /// A run of values takes no bytes for each of them, and a row of runs is a claim that takes time.
+    #[error(
+        "the batch states {stated} rows or elements, but its columns have {bytes} bytes; give the columns of claims without runs"
+    )]
+    Size {
+        /// The most rows of a column, or elements of its lists.
+        stated: usize,
+        /// Bytes of the columns that are read.
+        bytes: usize,
+    },
 }
 
 #[cfg(feature = "arrow")]

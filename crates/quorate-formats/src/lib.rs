@@ -16,7 +16,7 @@
 //! |---|---|---|
 //! | [`jsonl`] | one claim a line | line by line |
 //! | `parquet` | one claim a row | batch by batch, from a file; needs the feature `parquet` |
-//! | `arrow` | one claim a row | batch by batch, from a stream in memory or from batches in memory; needs the feature `arrow` |
+//! | `arrow` | one claim a row | batch by batch, from a stream in memory, a file, or batches in memory; needs the feature `arrow` |
 //! | [`drand`] | rounds of a drand chain | element by element, from a document in memory |
 //! | [`light_client`] | Ethereum light-client updates, JSON or SSZ | whole documents, all of them before the first claim |
 //! | [`deposit`] | deposits of Ethereum validators | element by element, from a document in memory |

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions,
+    Array, ArrayRef, DictionaryArray, RecordBatch, RecordBatchOptions, RunArray,
     cast::AsArray,
     make_array,
     types::{
-        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-        UInt64Type,
+        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, RunEndIndexType, UInt8Type, UInt16Type,
+        UInt32Type, UInt64Type,
     },
 };
 use arrow_data::transform::MutableArrayData;
 use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::{IntoPyObjectExt, prelude::*};
+use quorate_formats::arrow::check_array;
 
 use crate::errors::TableError;
 
@@ -60,7 +61,11 @@ impl KeptColumns {
     /// # Errors
     /// A column that is damaged.
     pub(crate) fn of(batch: &RecordBatch) -> PyResult<Self> {
-        let kept = Kept::ALL.into_iter().filter_map(|kept| {
+        let has_kind =
+            batch.column_by_name(Kept::Kind.column()).is_some_and(|kind| *kind.data_type() != DataType::Null);
+        // Without a kind, the columns of these names are about something else.
+        let is_kept = |kept: &Kept| has_kind || !matches!(kept, Kept::Slot | Kept::IndexInBlock);
+        let kept = Kept::ALL.into_iter().filter(is_kept).filter_map(|kept| {
             let column = batch.column_by_name(kept.column()).filter(|column| is_scalar(column.data_type()))?;
             let damaged = |error| TableError::new_err(format!("the column {:?} is damaged: {error}", kept.column()));
             Some(copied(column).map(|array| (kept, array)).map_err(damaged))
@@ -122,17 +127,31 @@ impl KeptColumns {
 }
 
 fn copied(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    check_array(column)?;
+    if let DataType::RunEndEncoded(ends, _) = column.data_type() {
+        return match ends.data_type() {
+            DataType::Int16 => without_runs(column.as_run::<Int16Type>()),
+            DataType::Int32 => without_runs(column.as_run::<Int32Type>()),
+            _ => without_runs(column.as_run::<Int64Type>()),
+        };
+    }
     let data = column.to_data();
-    // The library that made the array may have taken it from somebody else without a look at it.
-    data.validate_full()?;
     let mut copy = MutableArrayData::new(vec![&data], false, data.len());
     copy.try_extend(0, 0, data.len())?;
     Ok(make_array(copy.freeze()))
 }
 
+/// The same values as a dictionary, whose columns every library reads. A long text in a run stays one text.
+fn without_runs<E: RunEndIndexType>(runs: &RunArray<E>) -> Result<ArrayRef, ArrowError> {
+    let key = |row| i32::try_from(runs.get_physical_index(row)).map_err(|_| ArrowError::DictionaryKeyOverflowError);
+    let keys = (0..runs.len()).map(key).collect::<Result<Vec<_>, _>>()?;
+    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys.into(), runs.values().clone())?))
+}
+
 fn is_scalar(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_scalar(values),
+        DataType::RunEndEncoded(_, values) => is_scalar(values.data_type()),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
         DataType::Float32 | DataType::Float64 => true,
         other => other.is_integer(),

@@ -40,6 +40,19 @@ pub(crate) fn file_error(path: &Path, error: io::Error) -> PyErr {
     }
 }
 
+/// The bytes of a file. A pipe and a device are refused: opening one would wait for whoever writes to it, and hear no signal meanwhile.
+pub(crate) fn regular_file(path: &Path, refused: impl FnOnce(String) -> PyErr) -> PyResult<u64> {
+    let metadata = path.metadata().map_err(|error| file_error(path, error))?;
+    let kind = metadata.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(metadata.len());
+    }
+    Err(refused(format!(
+        "{}: found a pipe or a device, expected a regular file; write what comes from it to a file first",
+        path.display()
+    )))
+}
+
 /// The operating system gave no thread.
 pub(crate) fn no_thread(error: io::Error) -> PyErr {
     io::Error::new(

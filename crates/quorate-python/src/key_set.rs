@@ -18,7 +18,7 @@ use quorate_host::file::{self, Existing, Readers};
 
 use crate::{
     argument::{self, Whole, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name},
-    errors::{file_error, misused, misused_set, truth, undecodable},
+    errors::{file_error, misused, misused_set, regular_file, truth, undecodable},
     key::{Of, is_true, made, of, over},
 };
 
@@ -155,6 +155,7 @@ impl KeySet {
     #[pyo3(signature = (path, *, suite=None))]
     fn load(py: Python<'_>, path: PathBuf, suite: Option<&str>) -> PyResult<Self> {
         let suite = suite.map(argument::suite).transpose()?;
+        regular_file(&path, misused)?;
         let loading = KeySetLoading { suite, backend: Backend::auto(), threads: threads() };
         let (file, mut rng) = (KeySetFile { name: String::new(), path }, generator()?);
         let set = py.detach(|| file.read(&loading, &mut rng)).map_err(|error| match error {

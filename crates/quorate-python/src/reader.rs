@@ -9,8 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use arrow_array::{RecordBatch, RecordBatchReader, ffi_stream::RecordBatchStreamReader};
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_array::{RecordBatch, ffi_stream::RecordBatchStreamReader};
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, Schema};
 use pyo3::{
@@ -21,7 +20,7 @@ use pyo3::{
 use quorate::AnySuite;
 use quorate_formats::{
     ClaimIndex, Entry, Format, Id, InputError, OfChain, Record,
-    arrow::BatchRows,
+    arrow::{ArrowFile, BatchRows},
     compression::unpack,
     jsonl::JsonLines,
     judge::{Item, Window, WindowLimit},
@@ -33,7 +32,7 @@ use quorate_formats::{
 use crate::{
     argument::type_name,
     column::KeptColumns,
-    errors::{TableError, file_error},
+    errors::{TableError, file_error, regular_file},
     fault::Fault,
     row,
     texts::{Texts, VALUES_LIMIT, too_long},
@@ -127,7 +126,7 @@ enum Input {
     Batch(Option<RecordBatch>),
     Stream(RecordBatchStreamReader),
     /// A file of Arrow.
-    Arrow(Box<dyn RecordBatchReader + Send>),
+    Arrow(Box<ArrowFile>),
     /// A file of another format.
     Entries {
         entries: Box<dyn Iterator<Item = Result<Entry, InputError>> + Send>,
@@ -322,14 +321,15 @@ impl Reader {
             },
         };
         let Some(batch) = batch else { return Ok(false) };
-        self.batch(&batch)?;
+        // Nothing of Python is needed while a batch is checked.
+        py.detach(|| self.batch(&batch))?;
         Ok(true)
     }
 
     fn batch(&mut self, batch: &RecordBatch) -> PyResult<()> {
         let schema = batch.schema();
         match &self.schema {
-            Some(expected) if expected.fields() != schema.fields() => {
+            Some(expected) if !have_same_columns(expected, &schema) => {
                 return Err(TableError::new_err(format!(
                     "the batch behind row {} has the columns {}, but the batches before it have {}; give batches of one schema",
                     self.entries,
@@ -351,7 +351,7 @@ impl Reader {
     fn object(&mut self, window: &mut Window<Row>, entry: Entry) -> PyResult<()> {
         let name = match &entry {
             Ok(Record { id, chain, .. }) => self.named(id.as_ref(), chain.as_ref())?,
-            Err(_) => ObjectName::default(),
+            Err(malformed) => self.named(malformed.id.as_ref(), None)?,
         };
         if self.names.parts.is_empty() {
             self.names.parts.push(Part { first: 0, named: Named::Objects(Vec::new()) });
@@ -408,28 +408,15 @@ fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// A file of claims: JSON Lines, Parquet, or Arrow as a stream or a file.
 fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
-    // Opening a pipe would wait, with the interpreter's lock, for whoever writes to it, and a pipe cannot be read from its beginning again.
-    let metadata = path.metadata().map_err(|error| file_error(path, error))?;
-    let (kind, file_bytes) = (metadata.file_type(), metadata.len());
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(TableError::new_err(format!(
-            "{}: found a pipe or a device, expected a regular file; write what comes from it to a file first",
-            path.display()
-        )));
-    }
+    // A pipe cannot be read from its beginning again.
+    let file_bytes = regular_file(path, TableError::new_err)?;
     let mut opened = File::open(path).map_err(|error| file_error(path, error))?;
     let mut start = Vec::new();
     opened.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|error| file_error(path, error))?;
     opened.rewind().map_err(|error| file_error(path, error))?;
     if start == ARROW_FILE || start.starts_with(ARROW_STREAM) {
         let damaged = |error: String| TableError::new_err(format!("{}: {error}", path.display()));
-        let reader = quorate_host::contained(|| -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
-            let reader = BufReader::new(opened);
-            if start == ARROW_FILE {
-                return Ok(Box::new(FileReader::try_new(reader, None)?));
-            }
-            Ok(Box::new(StreamReader::try_new(reader, None)?))
-        });
+        let reader = quorate_host::contained(|| ArrowFile::open(opened).map(Box::new));
         let reader = reader.map_err(|_| damaged("the file is damaged; write or fetch it again".to_owned()))?;
         return reader.map(Input::Arrow).map_err(|error| damaged(error.to_string()));
     }
@@ -467,7 +454,24 @@ fn unreadable(error: InputError) -> PyErr {
     }
 }
 
+/// Whether columns have the same names and types. Whether they may have nulls, and their metadata, differ between files of one table.
+fn have_same_columns(schema: &Schema, other: &Schema) -> bool {
+    let (fields, others) = (schema.fields(), other.fields());
+    let mut pairs = fields.iter().zip(others.iter());
+    fields.len() == others.len()
+        && pairs.all(|(a, b)| a.name() == b.name() && a.data_type().equals_datatype(b.data_type()))
+}
+
+/// The first columns, for an error.
 fn columns(schema: &Schema) -> String {
     let columns = schema.fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
-    columns.collect::<Vec<_>>().join(", ")
+    let mut columns: Vec<_> = columns.take(MOST_LISTED).collect();
+    match schema.fields().len() - columns.len() {
+        0 => {}
+        more => columns.push(format!("and {more} more")),
+    }
+    columns.join(", ")
 }
+
+/// How many columns an error lists.
+const MOST_LISTED: usize = 50;

@@ -38,7 +38,9 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets)
             match kind.json(&value)? {
                 Json::Text(json) => fields.push(format!("{name:?}:{json}")),
                 Json::Malformed(reason) => {
-                    return Ok(Err(Malformed::new(Place::Line(number), format!("{name:?}: {reason}"))));
+                    // Its id stands before all other fields, so a line of what was read so far has it.
+                    let id = entry_of(&fields, number, key_sets).err().and_then(|malformed| malformed.id);
+                    return Ok(Err(Malformed::new(Place::Line(number), format!("{name:?}: {reason}")).with_id(id)));
                 }
                 Json::Wrong { found, expected } => {
                     let wrong = format!("claim {index}: {name:?}: found {found}, expected {expected}");
@@ -47,9 +49,13 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets)
             }
         }
     }
+    Ok(entry_of(&fields, number, own.as_ref().unwrap_or(key_sets)))
+}
+
+/// The claim of a line with these fields.
+fn entry_of(fields: &[String], number: u64, key_sets: &KeySets) -> Entry {
     let line = format!("{{{}}}", fields.join(","));
-    Ok(entry_of_line(line.as_bytes(), number, own.as_ref().unwrap_or(key_sets), &mut Unbounded)
-        .expect("an object is not a blank line"))
+    entry_of_line(line.as_bytes(), number, key_sets, &mut Unbounded).expect("an object is not a blank line")
 }
 
 /// The fields of a claim.

@@ -636,9 +636,9 @@ pub(crate) fn verdict_of(
     Verdict { index, id, valid, malformed, reason, kind, slot, index_in_block }
 }
 
-/// An id, which is JSON, as Python has it.
+/// An id, which is JSON, as Python has it. A number of more digits than Python reads is text.
 fn id_object(py: Python<'_>, id: &str) -> PyResult<Py<PyAny>> {
-    Ok(py.import("json")?.call_method1("loads", (id,))?.unbind())
+    Ok(py.import("quorate._json")?.call_method1("loads", (id,))?.unbind())
 }
 
 /// The columns that name objects: their ids, and if any of them is of a chain, which signatures they are.

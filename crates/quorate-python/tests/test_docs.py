@@ -36,6 +36,13 @@ def test_every_public_name_is_in_the_document() -> None:
     assert [name for name in quorate.__all__ if not re.search(rf"`{name}\b", text)] == []
 
 
+def test_nothing_asks_to_install_what_is_not_published() -> None:
+    """Whoever takes a free name of the index could run what they like on a reader's machine."""
+    documents = [*NOTEBOOKS, *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    asks = re.compile(r"pip install [^`\n]*(?<![\w./-])quorate\b")
+    assert [path.name for path in documents if asks.search(path.read_text())] == []
+
+
 def outputs(cell: nbformat.NotebookNode) -> list[str]:
     texts = [
         output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in cell.get("outputs", [])

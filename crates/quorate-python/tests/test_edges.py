@@ -150,6 +150,20 @@ def test_damaged_text_is_refused() -> None:
         quorate.verify(claims.append_column("kind", suite))
 
 
+def test_of_a_slice_only_what_its_rows_name_is_checked() -> None:
+    """Its lists are those of the whole table, which would take time for each slice."""
+    claims = signed(2)
+    key = claims["public_key"][0].hex().encode()
+    offsets = pa.array([0, len(key), 2 * len(key)], pa.int32()).buffers()[1]
+    keys = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(key + b"\xff" * len(key)))
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), keys)
+    damaged = table(claims).drop_columns(["public_key"]).append_column("public_keys", lists)
+    assert quorate.verify(damaged.slice(0, 1)).all_valid
+    for part in (damaged, damaged.slice(1, 1)):
+        with pytest.raises(quorate.TableError, match='the column "public_keys" is damaged'):
+            quorate.verify(part)
+
+
 def test_reader_that_raises_half_way() -> None:
     claims = table(signed(4))
 
@@ -169,6 +183,15 @@ def test_batches_of_different_schemas() -> None:
     other = claims.drop_columns(["id"])
     with pytest.raises(quorate.TableError, match="give batches of one schema"):
         quorate.verify([claims, other])
+
+
+def test_batches_that_differ_in_nullability() -> None:
+    claims = table(signed(2))
+    fields = [field.with_nullable(False).with_metadata({"PARQUET:field_id": "1"}) for field in claims.schema]
+    other = pa.Table.from_arrays(claims.columns, schema=pa.schema(fields))
+    verdicts = quorate.verify([claims, other])
+    assert [verdict.valid for verdict in verdicts] == [True] * 4
+    assert verdicts.to_arrow()["id"].to_pylist() == claims["id"].to_pylist() * 2
 
 
 def test_tables_and_claims_in_one_list() -> None:
@@ -214,6 +237,7 @@ def test_objects_that_make_no_claim() -> None:
     verdicts = quorate.verify(claims)
     assert [verdict.malformed for verdict in verdicts] == [True, True, False]
     assert verdicts[0].reason == '"signature" is missing'
+    assert [verdict.id for verdict in verdicts] == ["claim 0", "claim 1", "claim 2"], "a malformed entry keeps its id"
 
 
 def test_values_that_python_cannot_write_make_no_claim() -> None:
@@ -233,6 +257,7 @@ def test_values_that_python_cannot_write_make_no_claim() -> None:
         verdicts = quorate.verify(claims)
         assert [verdict.valid for verdict in verdicts] == [True, False, True]
         assert verdicts[1].malformed and verdicts[1].reason == f'"{field}": {reason}'
+        assert verdicts[1].id == (None if field == "id" else "claim 1")
 
 
 def test_wrong_options() -> None:

@@ -10,6 +10,8 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import subprocess
+import sys
 import threading
 from collections import ChainMap, deque
 from types import MappingProxyType
@@ -102,6 +104,67 @@ def test_paths_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
     for special in (tmp_path / "pipe", "/dev/null"):
         with pytest.raises(quorate.TableError, match="a pipe or a device, expected a regular file"):
             quorate.verify(special)
+
+
+def test_an_arrow_file_that_states_more_than_it_holds_is_a_table_error(tmp_path: pathlib.Path) -> None:
+    """In a process of its own: an allocation that fails ends the process, and no exception is raised."""
+    claims = table({**COLUMNS, "message": [bytes(4096)] * 6})
+    files = []
+    for compression in ("lz4", "zstd"):
+        path = tmp_path / f"stated.{compression}.arrow"
+        feather.write_feather(claims, path, compression=compression)
+        content = bytearray(path.read_bytes())
+        frame = content.find(b"\x04\x22\x4d\x18" if compression == "lz4" else b"\x28\xb5\x2f\xfd")
+        assert frame > 8
+        while frame > 0:
+            content[frame - 8 : frame] = (1 << 40).to_bytes(8, "little")
+            frame = content.find(content[frame : frame + 4], frame + 1)
+        path.write_bytes(content)
+        files.append(path)
+    run = pa.RunEndEncodedArray.from_arrays(pa.array([1 << 40], pa.int64()), pa.array([b"m"]))
+    runs = pa.record_batch([run] * 3, names=["public_key", "message", "signature"])
+    for name, new in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
+        path = tmp_path / f"runs.{name}.arrow"
+        with pa.OSFile(str(path), "wb") as sink, new(sink, runs.schema) as writer:
+            writer.write_batch(runs)
+        files.append(path)
+    script = """
+import sys
+import pyarrow as pa
+import quorate
+claims = sys.argv[1]
+if len(sys.argv) == 3:
+    claims = pa.ipc.open_stream(pa.OSFile(claims)).read_all()
+try:
+    quorate.verify(claims, suite="eth2")
+except quorate.TableError as error:
+    print(error)
+"""
+    calls = [[str(path)] for path in files] + [[str(files[-1]), "in memory"]]
+    for call in calls:
+        done = subprocess.run([sys.executable, "-c", script, *call], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "states" in done.stdout, (call, done)
+
+
+def test_an_id_of_thousands_of_digits_hides_no_verdict(tmp_path: pathlib.Path) -> None:
+    digits = "1" * 5000
+    path = tmp_path / "claims.jsonl"
+    path.write_text(json_lines().replace('"claim 2"', digits))
+    verdicts = quorate.verify(path, threads=1)
+    assert [verdict.valid for verdict in verdicts] == EXPECTED
+    assert [verdict.id for verdict in verdicts.invalid] == [digits]
+    assert "1 invalid" in verdicts._repr_html_()
+    assert list(pd.DataFrame(verdicts)["id"])[1:3] == ["claim 1", digits]
+
+
+def test_malformed_lines_and_rows_of_files_keep_their_ids(tmp_path: pathlib.Path) -> None:
+    lines = tmp_path / "claims.jsonl"
+    lines.write_text('{"id": 7, "message": "00"}\n{"id": "b", "public_key": "zz"}\n')
+    parquet = tmp_path / "claims.parquet"
+    pq.write_table(table({**COLUMNS, "message": [None, *COLUMNS["message"][1:]]}), parquet)
+    for path, expected in [(lines, [7, "b"]), (parquet, COLUMNS["id"])]:
+        verdicts = quorate.verify(path, suite="eth2")
+        assert verdicts[0].malformed and [verdict.id for verdict in verdicts] == expected
 
 
 def test_a_column_alone_is_not_a_table() -> None:

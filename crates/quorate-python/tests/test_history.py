@@ -60,6 +60,21 @@ def test_a_run_has_the_reasons_of_verify(tmp_path: Path) -> None:
     assert by_run == [(verdict.valid, verdict.reason) for verdict in found]
 
 
+def test_merge_with_an_id_of_thousands_of_digits(tmp_path: Path) -> None:
+    digits = "1" * 5000
+    lines = [
+        json.dumps({name: value.hex() if isinstance(value, bytes) else value for name, value in claim.items()})
+        for claim in claims(3, {1})
+    ]
+    path = tmp_path / "claims.jsonl"
+    path.write_text("\n".join(lines).replace('"id": 1,', f'"id": {digits},'))
+    run = tmp_path / "run"
+    plan(path, run, suite="eth2")
+    Runner(run, threads=1).run(0)
+    assert [failure["id"] for failure in merge(run)["failures"]] == [digits]
+    assert [verdict["id"] for verdict in verdicts(run)] == [0, digits, 2]
+
+
 def test_errors(tmp_path: Path) -> None:
     table = parquet(tmp_path / "claims.parquet", claims(3, set()), 3)
     run = tmp_path / "run"

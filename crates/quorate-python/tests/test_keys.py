@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,10 @@ def test_key_sets_in_files(tmp_path: Path) -> None:
         quorate.KeySet.load(text)
     with pytest.raises(FileNotFoundError):
         quorate.KeySet.load(tmp_path / "none")
+    # It would wait for ever.
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(quorate.UsageError, match="a pipe or a device, expected a regular file"):
+        quorate.KeySet.load(tmp_path / "pipe")
     content = bytearray(saved.read_bytes())
     content[60] ^= 1
     saved.write_bytes(content)

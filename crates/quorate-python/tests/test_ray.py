@@ -94,6 +94,20 @@ def test_a_plan_that_failed_leaves_no_dataset_behind(tmp_path: Path) -> None:
     assert false_ones(run) == [7]
 
 
+def test_no_workers_is_an_error(tmp_path: Path) -> None:
+    import quorate.ray
+
+    table = parquet(tmp_path / "claims.parquet", claims(3, set()), 3)
+    numbers: list[dict[str, Any]] = [{"workers": -1}, {"workers": 0}, {"threads": 0}]
+    for number in numbers:
+        with pytest.raises(quorate.UsageError, match="expected 1 or more"):
+            quorate.ray.verify(table, tmp_path / "run", suite="eth2", **number)
+        assert not (tmp_path / "run").exists(), "nothing was planned"
+    plan(table, tmp_path / "run", suite="eth2")
+    with pytest.raises(quorate.UsageError, match="workers: found -1"):
+        quorate.ray.run(tmp_path / "run", workers=-1)
+
+
 def test_a_folder_of_the_callers_is_not_the_dataset(tmp_path: Path) -> None:
     import ray.data
 

@@ -8,6 +8,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import quorate
@@ -94,6 +95,27 @@ def test_types_of_text(kind: pa.DataType) -> None:
     for name in ["id", "suite"]:
         claims = claims.set_column(claims.column_names.index(name), name, claims[name].cast(kind))
     check(claims)
+
+
+def test_names_in_runs() -> None:
+    ids = ["a", "a", "claim 2", "b", "b", "b"]
+    claims = table({**COLUMNS, "id": ids, "kind": ["exit"] * 6, "slot": [1] * 6, "index": [0] * 6})
+    for name in ["id", "suite", "kind", "slot", "index"]:
+        claims = claims.set_column(claims.column_names.index(name), name, pc.run_end_encode(claims[name]))
+    check(claims)
+    for part in (claims, claims.slice(1, 4)):
+        verdicts = quorate.verify(part)
+        expected = ids if part is claims else ids[1:5]
+        assert [verdict.id for verdict in verdicts] == verdicts.to_arrow()["id"].to_pylist() == expected
+        assert {(verdict.kind, verdict.slot, verdict.index_in_block) for verdict in verdicts} == {("exit", 1, 0)}
+
+
+def test_slot_without_kind_says_nothing() -> None:
+    columns = {**COLUMNS, "slot": list(range(6)), "index": list(range(6))}
+    for claims in (table(columns), pd.DataFrame(columns), table({**columns, "kind": pa.nulls(6)})):
+        check(claims)
+        verdicts = quorate.verify(claims)
+        assert verdicts[1].slot is None and verdicts[1].index_in_block is None
 
 
 def aggregates() -> dict[str, list[object]]:

@@ -205,19 +205,23 @@ const COLUMN: usize = 100;
 ///
 /// Where no table is named twice, one takes at least eight bytes: the offset of what it has, and the one that leads to it. Writers
 /// share only the lists of what tables have, which makes the header of a schema look up to three times as long as it is.
-fn check_header(header: &[u8]) -> Result<(), ArrowError> {
-    let limits = VerifierOptions {
-        max_tables: header.len() / 8,
-        max_apparent_size: header.len().saturating_mul(4),
-        ..VerifierOptions::default()
-    };
-    match root_as_message_with_opts(&limits, header) {
+pub(super) fn check_header(header: &[u8]) -> Result<(), ArrowError> {
+    match root_as_message_with_opts(&header_limits(header), header) {
         Err(InvalidFlatbuffer::TooManyTables | InvalidFlatbuffer::ApparentSizeTooLarge) => {
             let reason = "a header names the same parts many times; write each field of the schema once";
             Err(ArrowError::IpcError(reason.to_owned()))
         }
         // Other faults are found where it is read.
         _ => Ok(()),
+    }
+}
+
+/// The limits of [`check_header`].
+pub(super) fn header_limits(header: &[u8]) -> VerifierOptions {
+    VerifierOptions {
+        max_tables: header.len() / 8,
+        max_apparent_size: header.len().saturating_mul(4),
+        ..VerifierOptions::default()
     }
 }
 

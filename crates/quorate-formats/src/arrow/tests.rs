@@ -1,15 +1,16 @@
 use std::collections::HashMap;
+use std::io::{Read, Seek, Write};
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, ListBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, Date32Array, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray,
-    Int8Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray, ListArray, ListViewArray, NullArray,
-    RecordBatch, RunArray, StringArray, StringViewArray, StructArray, UInt64Array,
+    Int8Array, Int32Array, Int64Array, LargeBinaryArray, LargeListArray, LargeStringArray, ListArray, ListViewArray,
+    NullArray, RecordBatch, RunArray, StringArray, StringViewArray, StructArray, UInt64Array,
 };
 use arrow_buffer::OffsetBuffer;
-use arrow_ipc::writer::StreamWriter;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::Field;
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
 use proptest::prelude::*;
@@ -482,4 +483,95 @@ fn an_error_lists_few_columns() {
     let batch = RecordBatch::try_from_iter_with_nullable((0..1000).map(of)).unwrap();
     let error = BatchRows::new(&batch, 0).unwrap_err().to_string();
     assert!(error.contains("and 950 more") && error.len() < 6000, "{} bytes: {error:.300}", error.len());
+}
+
+/// A file on disk, as a stream and with a footer.
+fn files(batch: &RecordBatch) -> [std::fs::File; 2] {
+    let mut stream = StreamWriter::try_new(tempfile::tempfile().unwrap(), &batch.schema()).unwrap();
+    stream.write(batch).unwrap();
+    stream.write(&batch.slice(0, 1)).unwrap();
+    let mut footer = FileWriter::try_new(tempfile::tempfile().unwrap(), &batch.schema()).unwrap();
+    footer.write(batch).unwrap();
+    footer.write(&batch.slice(0, 1)).unwrap();
+    [stream.into_inner().unwrap(), footer.into_inner().unwrap()]
+}
+
+fn dictionary(values: Vec<&str>) -> ArrayRef {
+    let values: DictionaryArray<Int32Type> = values.into_iter().collect();
+    Arc::new(values)
+}
+
+#[test]
+fn files_with_and_without_a_footer_are_read() {
+    let batch = in_memory_batch(vec![
+        ("suite", dictionary(vec!["eth2", "eth2"])),
+        ("public_key", Arc::new(BinaryArray::from_vec(vec![b"k", b"kk"]))),
+        ("message", Arc::new(StringViewArray::from(vec!["0x01", "02"]))),
+        ("signature", Arc::new(BinaryArray::from_vec(vec![b"s", b"t"]))),
+    ]);
+    for file in files(&batch) {
+        let batches: Vec<_> = ArrowFile::open(file).unwrap().map(Result::unwrap).collect();
+        assert_eq!(batches.len(), 2);
+        assert_eq!(batches[0].columns(), batch.columns());
+        assert_eq!(BatchRows::new(&batches[1], 2).unwrap().filter(Result::is_ok).count(), 1);
+    }
+}
+
+#[test]
+fn a_file_or_a_batch_that_states_more_than_it_holds_is_refused() {
+    let run = || {
+        let values = BinaryArray::from_opt_vec(vec![Some(b"m"), None]);
+        Arc::new(RunArray::try_new(&Int64Array::from(vec![1, 1 << 40]), &values).unwrap()) as ArrayRef
+    };
+    let batch = in_memory_batch(vec![("public_key", run()), ("message", run()), ("signature", run())]);
+    for file in files(&batch) {
+        let error = ArrowFile::open(file).unwrap().next().unwrap().unwrap_err().to_string();
+        assert!(error.contains("1099511627776 rows"), "{error}");
+    }
+    let error = BatchRows::new(&batch, 0).unwrap_err();
+    assert!(matches!(error, ArrowBatchError::Size { stated: 1_099_511_627_776, .. }), "{error}");
+    // A list of so many elements in one row.
+    let item = Arc::new(Field::new("item", run().data_type().clone(), true));
+    let offsets = OffsetBuffer::new(vec![0_i64, 1 << 40].into());
+    let keys = Arc::new(LargeListArray::try_new(item, offsets, run(), None).unwrap());
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let batch = in_memory_batch(vec![("public_keys", keys), ("message", bytes()), ("signature", bytes())]);
+    assert!(matches!(BatchRows::new(&batch, 0).unwrap_err(), ArrowBatchError::Size { .. }));
+}
+
+#[test]
+fn a_damaged_file_is_an_error() {
+    let batch = in_memory_batch(vec![("message", Arc::new(BinaryArray::from_vec(vec![b"m", b"n"])) as ArrayRef)]);
+    for mut file in files(&batch) {
+        let mut bytes = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        for cut in [5, 100, bytes.len() - 1] {
+            let mut part = tempfile::tempfile().unwrap();
+            part.write_all(&bytes[..cut]).unwrap();
+            assert!(ArrowFile::open(part).and_then(|file| file.collect::<Result<Vec<_>, _>>()).is_err(), "{cut}");
+        }
+    }
+}
+
+/// The rest of the table may be many gigabytes, and each of its slices shares it.
+#[test]
+fn slices_of_lists_and_dictionaries_are_checked() {
+    let mut lists = ListBuilder::new(BinaryBuilder::new());
+    for row in 0..8_usize {
+        (0..row).for_each(|_| lists.values().append_value(b"a"));
+        lists.append(true);
+    }
+    let lists = lists.finish();
+    let keys = Arc::new(BinaryArray::from_vec(vec![b"a", b"b", b"c"]));
+    let item = Arc::new(Field::new("item", DataType::Binary, true));
+    let views = ListViewArray::new(item, vec![2, 0, 1].into(), vec![1, 2, 0].into(), keys, None);
+    let texts = dictionary(vec!["a", "b", "c", "a", "c", "b"]);
+    for array in [&lists as &dyn Array, &views, &texts] {
+        for start in 0..=array.len() {
+            for length in 0..=array.len() - start {
+                check_array(&array.slice(start, length)).unwrap();
+            }
+        }
+    }
 }

@@ -18,7 +18,8 @@ class Claim:
     also be text of hexadecimal digits, as in a line of JSON.
 
     In the place of keys, ``key_set`` and ``members`` name members of a ``KeySet``: a bitmap as bytes, whose lowest bit of the
-    first byte stands for member 0, or indices. ``key_set`` can also be a name that ``verify(…, key_sets=…)`` gives to a set.
+    first byte stands for member 0, or indices. Indices may repeat, and each counts: do not take their number for that of
+    the members. ``key_set`` can also be a name that ``verify(…, key_sets=…)`` gives to a set.
 
     ``kind``, ``slot`` and ``index`` say which signature of a chain it is. A ``reason`` beside them says why the chain itself
     refutes the claim, which makes it invalid whatever its signature. Without ``kind``, the other three say nothing.

@@ -25,13 +25,13 @@ every claim was counted once. These are the commands ``quorate history plan``, `
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from quorate import _quorate
+from quorate._json import loads
 
 __all__ = ["Report", "Runner", "merge", "plan", "status", "verdicts"]
 
@@ -88,13 +88,13 @@ class Runner:
         Raises ``UsageError`` if its files are not those that were planned, and ``OSError`` if they cannot be read or the result
         cannot be written. No result is left then.
         """
-        receipt: Report = json.loads(self._runner.run_json(shard))
+        receipt: Report = loads(self._runner.run_json(shard))
         return receipt
 
 
 def status(folder: PathLike) -> Report:
     """How far a run is: ``shards``, ``done``, the numbers of the first ones that are ``left``, and the counts so far."""
-    found: Report = json.loads(_quorate.shard_status(os.fspath(folder)))
+    found: Report = loads(_quorate.shard_status(os.fspath(folder)))
     return found
 
 
@@ -105,7 +105,7 @@ def merge(folder: PathLike) -> Report:
     ``kinds``, the first ``failures``, ``core_seconds``. Raises ``UsageError`` if a shard has no result or a damaged one, and
     writes nothing then.
     """
-    report: Report = json.loads(_quorate.merge_shards(os.fspath(folder)))
+    report: Report = loads(_quorate.merge_shards(os.fspath(folder)))
     return report
 
 
@@ -113,4 +113,4 @@ def verdicts(folder: PathLike) -> Iterator[Report]:
     """The verdicts of a run that is merged, in the order of the inputs."""
     with (Path(folder) / "verdicts.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
-            yield json.loads(line)
+            yield loads(line)

@@ -19,6 +19,7 @@ from typing import Any
 import ray
 
 from quorate import _quorate, history
+from quorate._errors import UsageError
 from quorate.history import PathLike, Report
 
 __all__ = ["run", "verify"]
@@ -41,6 +42,7 @@ def run(folder: PathLike, *, workers: int | None = None, threads: int = 1, retri
     There are as many actors as the cluster has CPUs for, or ``workers``. An actor that dies is started again, and its shard is
     run again, up to ``retries`` times for each shard. Raises what a shard raises; shards that are done stay.
     """
+    _check(workers, threads)
     left = _left(folder)
     if not left:
         return
@@ -63,6 +65,13 @@ def run(folder: PathLike, *, workers: int | None = None, threads: int = 1, retri
     finally:
         for worker in [*free, *busy.values()]:
             ray.kill(worker)
+
+
+def _check(workers: int | None, threads: int) -> None:
+    """Refuses numbers with which no shard would run."""
+    for name, number in (("workers", workers), ("threads", threads)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name}: found {number}, expected 1 or more")
 
 
 def _left(folder: PathLike) -> list[int]:
@@ -97,6 +106,7 @@ def verify(
     ``shard_mib`` has no effect, and another keyword of ``plan`` that is given with another value than the plan's raises
     ``UsageError``. You can delete a folder ``claims-…`` that a killed process left and ``manifest.jsonl`` does not name.
     """
+    _check(workers, threads)
     folder = Path(into)
     terms = {
         "network": network,
