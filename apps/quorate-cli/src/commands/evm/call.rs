@@ -17,6 +17,8 @@ use crate::commands::print;
 ///
 /// Prints the transaction on one line, for `quorate-chain send --transactions`. The line says whether the registrar has to
 /// send it, or whether anyone may.
+/// If the registrar is a timelock, schedule its calls with the one before as predecessor: discard counts before prepare,
+/// and carry fixes the indices for the weights of the next epoch.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true, before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
