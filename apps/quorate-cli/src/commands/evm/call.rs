@@ -44,7 +44,7 @@ enum Call {
     },
     /// Copy keys with successive indices to a page, so that settlements name the page and pass no keys
     ///
-    /// A page holds up to 191 keys of bn254-g2, 383 of bn254-g1 or 127 of bls12381-g2.
+    /// A page holds up to 191 keys of bn254-g2, 379 of bn254-g1, or 125 of bls12381-g2 and bls12381-g2-nu.
     Compact {
         #[command(flatten)]
         network: NetworkArgument,
@@ -76,7 +76,8 @@ enum Call {
     },
     /// Carry keys to the next key table, for an epoch that begins with --renew
     ///
-    /// They get the next indices of that table, by rising indices in this one. Pages must hold them: see `compact`.
+    /// They get the next indices of that table, by rising indices in this one. Pages must hold them: see `compact`. One call carries as
+    /// many keys as a page holds, at most: make several calls for more.
     Carry {
         #[command(flatten)]
         network: NetworkArgument,
