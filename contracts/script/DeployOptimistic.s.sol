@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IOptimisticSettlement} from "../src/interfaces/IOptimisticSettlement.sol";
 import {
     OptimisticSettlementBls12381G2,
@@ -34,15 +35,19 @@ contract DeployOptimistic {
     }
 
     /// @notice The conditions that the environment gives. Spans that nobody can watch are refused: a window below ten
-    /// minutes, or a span for an answer below five; and so are spans of more than a month.
+    /// minutes, or a span for an answer below five; and so are spans of more than a month. What the environment does not
+    /// give is within its bounds, whatever it does give.
     /// @return c The conditions.
     function conditions() public view returns (IOptimisticSettlement.Conditions memory c) {
         uint256 window = Environment.number("WINDOW", 1 days, 10 minutes, 31 days);
-        uint256 answer = Environment.number("ANSWER", 6 hours, 5 minutes, window);
+        uint256 answer =
+            Environment.number("ANSWER", Math.max(5 minutes, Math.min(6 hours, window / 4)), 5 minutes, window);
         uint256 second = Environment.number("BLOCK_SECONDS", 12, 1, 60);
         // Nine tenths of the blocks that the chain makes in the span: missed slots do not make the span longer.
-        uint256 blocks = Environment.number("WINDOW_BLOCKS", window * 9 / 10 / second, 10, type(uint32).max);
-        uint256 answers = Environment.number("ANSWER_BLOCKS", answer * 9 / 10 / second, 5, blocks);
+        uint256 blocks =
+            Environment.number("WINDOW_BLOCKS", Math.max(10, window * 9 / 10 / second), 10, type(uint32).max);
+        uint256 answers =
+            Environment.number("ANSWER_BLOCKS", Math.max(5, Math.min(blocks, answer * 9 / 10 / second)), 5, blocks);
         uint256 slots = Environment.number("SLOTS", 64, 1, type(uint16).max);
         uint256 bond = Environment.number("BOND", 0.05 ether, 1, type(uint96).max / 4);
         // Half of a penalty has to be worth more than the gas of a challenge or of a proof.

@@ -497,6 +497,27 @@ contract EigenSignatureCheckerTest is EigenFixture {
         );
     }
 
+    /// @notice The checker would refuse what the lens returned, without saying why.
+    function test_lens_refusesAnIdTwice() public {
+        (IBLSSignatureChecker.G2Point memory apkG2, IBLSSignatureChecker.G1Point memory sigma) =
+            _signed(MESSAGE, 105, BOTH, 4);
+        bytes32[] memory ids = new bytes32[](2);
+        (ids[0], ids[1]) = (_ids[2], _ids[2]);
+        vm.expectRevert(abi.encodeWithSelector(EigenSignatureLens.NamedTwice.selector, 2, 1));
+        _lens.paramsOf(_checker, MESSAGE, _one(_page), false, ids, apkG2, sigma);
+    }
+
+    /// @notice Their nonces would run into the number of the absent operators.
+    function test_lens_refusesPagesWithoutRoom() public {
+        (IBLSSignatureChecker.G2Point memory apkG2, IBLSSignatureChecker.G1Point memory sigma) =
+            _signed(MESSAGE, 105, BOTH, 0);
+        uint256[][3] memory wrong = [new uint256[](0), new uint256[](7), _one(_page | 1 << 32)];
+        for (uint256 i = 0; i < 3; i++) {
+            vm.expectRevert(abi.encodeWithSelector(EigenSignatureLens.NotThesePages.selector, wrong[i]));
+            _lens.paramsOf(_checker, MESSAGE, wrong[i], false, new bytes32[](0), apkG2, sigma);
+        }
+    }
+
     function test_trap_staleSnapshots() public {
         // A snapshot of a later block.
         _page = _take(109, BOTH);

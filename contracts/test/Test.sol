@@ -45,6 +45,7 @@ interface Vm {
     function roll(uint256 newHeight) external;
     function resetGasMetering() external pure;
     function revertToState(uint256 snapshotId) external returns (bool success);
+    function setEnv(string calldata name, string calldata value) external;
     function skip(bool skipTest, string calldata reason) external view;
     function snapshotGasLastCall(string calldata group, string calldata name) external returns (uint256 gas);
     function snapshotState() external returns (uint256 snapshotId);

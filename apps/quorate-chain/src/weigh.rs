@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_chain::{
     account::{Account, AccountError},
-    rpc::Rpc,
+    rpc::{Rpc, RpcBlock},
     settlement::passed_to_enter,
 };
 use quorate_evm::{
@@ -36,6 +36,10 @@ use crate::{
 /// is not due yet, or if the file of the network is behind and no epoch waits. If the epoch is due and a transaction is refused,
 /// costs too much or fails, it is 3. If Ctrl-C or SIGTERM ends the command, it names the transaction that may have been sent, and the
 /// code is 130.
+///
+/// The registrar forgets a weighing that takes more than an hour, and dead keys have to be weighed, too. If the chain makes too few blocks
+/// in an hour for so many transactions, nothing is sent, and the error names the least --step. If they take longer all the same, the
+/// command ends with an error as soon as the weighing has begun anew. Both have exit code 3.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -43,9 +47,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
-    /// How many operators to weigh in one transaction, at most
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
-    step: u64,
+    /// How many keys to weigh in one transaction, at most. By default 50, or more if the registrar has so many keys that they would not
+    /// be weighed within its hour if each transaction took two blocks: 110 for 16,384 keys and blocks of 12 seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    step: Option<u64>,
 
     #[command(flatten)]
     sending: Sending,
@@ -99,6 +104,40 @@ impl Arguments {
         Ok(Some(registrar))
     }
 
+    /// How many keys each transaction weighs. Refuses a number with which the registrar would forget the weighing before it is done.
+    async fn step(&self, node: &Rpc, registrar: Address) -> Result<u64> {
+        let running = node.read(registrar, &StakeRegistrar::runningEpochCall {}, None).await.map_err(Failure::io)?;
+        let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await.map_err(Failure::io)?;
+        let allowed = node.read(registrar, &StakeRegistrar::WEIGHING_TIMECall {}, None).await.map_err(Failure::io)?;
+        let newest = node.newest().await.map_err(Failure::io)?;
+        let block = shortest_block(node, newest).await?;
+        // Which table a new weighing is of: that of the contract's `_start`.
+        let renews = running.walked != 0 && running.walked == running.keys;
+        let keys = if renews { running.carried } else { running.keys };
+        let whole = Pace { keys: keys.into(), seconds: allowed.to(), block };
+        // The chain's time is that of its newest block, which may be old; the next block has at least this machine's.
+        let now = newest.timestamp.max(unix_seconds());
+        let captured: u64 = weighing.captured.to();
+        let under_way = (captured + whole.seconds).checked_sub(now).filter(|_| captured != 0);
+        let (left, or_wait) = match under_way {
+            Some(seconds) => {
+                let keys = weighing.keys.saturating_sub(weighing.weighed).into();
+                (Pace { keys, seconds, block }, ", or wait until it is forgotten")
+            }
+            None => (whole, ""),
+        };
+        let (step, least) = (self.step.unwrap_or_else(|| whole.usual_step()), left.least_step(1));
+        if step >= least {
+            return Ok(step);
+        }
+        let Pace { keys, seconds, .. } = left;
+        Err(Failure::io(anyhow!(
+            "the registrar {registrar} forgets a weighing that is not done in time: {keys} keys are left, dead ones counted, and {seconds} \
+             s. With a transaction in each block, and a block every {block} s, --step has to be at least {least}, and it is {step}: pass a \
+             larger one{or_wait}"
+        )))
+    }
+
     /// Weighs everybody, and begins the epoch with the weights that the registrar has then.
     async fn begin(&self, node: &Rpc, account: &Account, network: &Network, registrar: Address) -> Result<()> {
         let call = |about: &str, calldata: Vec<u8>| Transaction {
@@ -110,17 +149,29 @@ impl Arguments {
             access_list: Vec::new(),
             calldata: calldata.into(),
         };
+        let step = self.step(node, registrar).await?;
+        let mut first = None;
         loop {
-            let weigh = StakeRegistrar::weighCall { count: U256::from(self.step) };
+            let weigh = StakeRegistrar::weighCall { count: U256::from(step) };
             let weighed = send_due(account, &call("weigh operators", weigh.abi_encode())).await;
             weighed.map_err(|failure| {
                 let smaller = matches!(failure.error.downcast_ref(), Some(AccountError::Gas(_)));
-                if smaller { failure.context(format!("--step is {}; try a smaller one", self.step)) } else { failure }
+                if smaller { failure.context(format!("--step is {step}; try a smaller one")) } else { failure }
             })?;
             let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await;
             let weighing = weighing.map_err(Failure::io)?;
             if weighing.weighed == weighing.keys {
                 break;
+            }
+            // The second in which the weighing started names it.
+            let captured: u64 = weighing.captured.to();
+            if *first.get_or_insert(captured) != captured {
+                return Err(Failure::io(anyhow!(
+                    "the weighing took longer than the registrar {registrar} allows, so it was forgotten and began anew, with {} of {} \
+                     keys: run it with a --step above {step}, or carry the live keys to the next table first",
+                    weighing.weighed,
+                    weighing.keys
+                )));
             }
         }
         let packed = node.read(registrar, &StakeRegistrar::weightsCall {}, None).await.map_err(Failure::io)?;
@@ -153,6 +204,52 @@ impl Arguments {
     }
 }
 
+/// How many keys have to be weighed in what time.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// The number of keys that have no weight yet, dead ones counted.
+    keys: u64,
+    /// Seconds until the registrar forgets the weights of the others.
+    seconds: u64,
+    /// Seconds from a block to the next one; 0 if that is not known, or less than one.
+    block: u64,
+}
+
+impl Pace {
+    /// The fewest keys a transaction has to weigh for all to be weighed, and the epoch begun, in time. Each transaction takes so many
+    /// blocks.
+    fn least_step(self, blocks: u64) -> u64 {
+        let transactions = self.seconds.checked_div(blocks.saturating_mul(self.block)).unwrap_or(u64::MAX);
+        // The last one begins the epoch. A chain that makes blocks on demand may have had none for an hour.
+        self.keys.div_ceil(transactions.saturating_sub(1).max(1)).max(1)
+    }
+
+    /// How many keys a transaction weighs if nobody says it.
+    fn usual_step(self) -> u64 {
+        self.least_step(2).max(LEAST_STEP)
+    }
+}
+
+/// How many keys a transaction weighs if there are few.
+const LEAST_STEP: u64 = 50;
+
+/// How many blocks tell how far apart blocks are.
+const BLOCKS: usize = 8;
+
+/// The fewest seconds from one of the newest blocks to the next; 0 if there is one block alone. The fewest, since nobody may have asked for
+/// a block for long, or a proposer may have missed its slot.
+async fn shortest_block(node: &Rpc, newest: RpcBlock) -> Result<u64> {
+    let (mut later, mut shortest) = (newest, None);
+    for _ in 0..BLOCKS {
+        let Some(number) = later.number.checked_sub(1) else { break };
+        let Some(block) = node.block_at(number).await.map_err(Failure::io)? else { break };
+        let seconds = later.timestamp.saturating_sub(block.timestamp);
+        shortest = Some(shortest.map_or(seconds, |least: u64| least.min(seconds)));
+        later = block;
+    }
+    Ok(shortest.unwrap_or(0))
+}
+
 /// Sends a transaction of an epoch that is due.
 async fn send_due(account: &Account, call: &Transaction) -> Result<()> {
     line(format!("what         {}", call.about))?;
@@ -169,4 +266,29 @@ fn of_due_epoch(failure: Failure) -> Failure {
 fn unpack(packed: &Bytes) -> Vec<u64> {
     let (weights, _) = packed.as_chunks::<8>();
     weights.iter().map(|weight| u64::from_be_bytes(*weight)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest table, and a chain with blocks of 12 seconds: 300 in an hour.
+    const LARGEST: Pace = Pace { keys: 16_384, seconds: 3_600, block: 12 };
+
+    #[test]
+    fn the_largest_table_is_weighed_within_the_hour() {
+        // 149 transactions of two blocks, or 299 of one, and one that begins the epoch: 16,384 keys are more than 149 * 109 and 299 * 54.
+        assert_eq!((LARGEST.usual_step(), LARGEST.least_step(1)), (110, 55));
+    }
+
+    #[test]
+    fn few_keys_fast_blocks_and_little_time() {
+        assert_eq!(Pace { keys: 1_000, ..LARGEST }.usual_step(), 50);
+        assert_eq!(Pace { keys: 0, ..LARGEST }.least_step(1), 1);
+        // Nothing is known of the blocks, or they follow each other within a second.
+        assert_eq!(Pace { block: 0, ..LARGEST }.usual_step(), 50);
+        // All at once, where no block comes in time.
+        assert_eq!(Pace { block: 86_400, ..LARGEST }.least_step(1), 16_384);
+        assert_eq!(Pace { seconds: 0, ..LARGEST }.least_step(1), 16_384);
+    }
 }

@@ -195,6 +195,16 @@ fn calls_of_upkeep() {
     }
 }
 
+/// The contract refuses larger pages.
+#[test]
+fn the_help_of_compact_has_the_sizes_of_pages() {
+    let help = evm(&["call", "compact", "--help"]).exits(0).out;
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let [g2, g1, bls12381, _] = KeyGroup::ALL.map(KeyGroup::page_keys);
+    let sizes = format!("up to {g2} keys of bn254-g2, {g1} of bn254-g1, or {bls12381} of bls12381-g2");
+    assert!(words.contains(&sizes), "{sizes:?} in {help}");
+}
+
 /// `sign` takes from the network what all operators have to agree on.
 #[test]
 fn a_network_in_place_of_flags() {

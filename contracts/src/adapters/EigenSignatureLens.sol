@@ -34,6 +34,14 @@ contract EigenSignatureLens {
     /// @notice An absent operator is on none of the pages.
     /// @param operatorId The hash of its key.
     error NotListed(bytes32 operatorId);
+    /// @notice An absent operator was named twice.
+    /// @param named How many were named.
+    /// @param different How many of them are different.
+    error NamedTwice(uint256 named, uint256 different);
+    /// @notice The first word of the argument has no room for these pages: there are more than 6, or none, or a nonce has
+    /// more than 32 bits.
+    /// @param pages The nonces.
+    error NotThesePages(uint256[] pages);
 
     /// @notice What `take` needs.
     /// @param checker The checker.
@@ -71,7 +79,7 @@ contract EigenSignatureLens {
     /// most 6.
     /// @param readRegistries Whether the check reads the registries to see that the snapshot is right in the reference
     /// block. Not needed in the snapshot's block, and up to the block that `extend` proved.
-    /// @param absent The ids of the operators who did not sign, in any order.
+    /// @param absent The ids of the operators who did not sign, each once, in any order.
     /// @param apkG2 The sum of the G2 keys of those who signed, each as often as it is in one of the quorums.
     /// @param sigma The sum of their signatures, each as often.
     /// @return params The argument.
@@ -85,6 +93,7 @@ contract EigenSignatureLens {
         IBLSSignatureChecker.G1Point calldata sigma
     ) external view returns (IBLSSignatureChecker.NonSignerStakesAndSignature memory params) {
         (params.apkG2, params.sigma) = (apkG2, sigma);
+        _checkPages(pages);
         uint256 first = absent.length << 192 | (readRegistries ? uint256(1) << 232 : 0) | pages.length << 248;
         Found memory found;
         found.ids = new bytes32[](absent.length);
@@ -96,10 +105,20 @@ contract EigenSignatureLens {
         for (uint256 i = 0; i < absent.length; i++) {
             require(_isIn(absent[i], found.ids), NotListed(absent[i]));
         }
+        require(found.count == absent.length, NamedTwice(absent.length, found.count));
         if (checker.keysAreNamed()) params.nonSignerPubkeys = found.keys;
         uint256[] memory hints = HashToBn254Counting.find(msgHash);
         params.quorumApks =
             _points(bytes.concat(bytes32(first | hints.length << 240), found.bitmaps, abi.encodePacked(hints)));
+    }
+
+    /// @dev Reverts unless the first word of the argument has room for the nonces.
+    function _checkPages(uint256[] calldata pages) private pure {
+        bool fit = pages.length != 0 && pages.length <= 6;
+        for (uint256 i = 0; i < pages.length; i++) {
+            fit = fit && pages[i] <= type(uint32).max;
+        }
+        require(fit, NotThesePages(pages));
     }
 
     /// @dev Words as points, two to a point.

@@ -276,10 +276,14 @@ impl Network {
     ) -> Result<SettlementPlan, PlanError> {
         let ways = self.ways(measured, signers, order.weigh)?;
         self.member_keys().check(self.bases.iter().find(|base| base.slot == NEWEST))?;
-        let nearly_cheapest = ways[0].gas + LEFT_OUT;
+        // A way for which the call has no room is skipped. If there is no other, the cheapest tells why.
+        let fits = |way: &Way| way.check().is_ok();
+        let first = ways.iter().find(|way| fits(way)).unwrap_or(&ways[0]);
+        first.check()?;
+        let nearly_cheapest = first.gas + LEFT_OUT;
         // The cheapest plan, with the least price of calldata; the first one of several.
         let mut cheapest: Option<(u64, SettlementPlan)> = None;
-        for way in ways.into_iter().take_while(|way| way.gas <= nearly_cheapest) {
+        for way in ways.into_iter().take_while(|way| way.gas <= nearly_cheapest).filter(fits) {
             for plan in self.plans(signers, &order, digests, way)? {
                 let total = plan.total(measured)?;
                 if cheapest.as_ref().is_none_or(|(least, _)| total < *least) {

@@ -280,7 +280,7 @@ pub enum EncodeQuorumError {
     Empty(Part),
     /// There are more than 255 pages of a kind or keys, a nonce or the length of a part has more than 31 bits, or a bitmap has
     /// more than 65,535 bytes.
-    #[error("quorum: {part}: found {found}, expected at most {most}")]
+    #[error("quorum: {part}: found {found}, expected at most {most}{}", remedy(.part))]
     TooMany {
         /// What there is too much of.
         part: Part,
@@ -312,6 +312,15 @@ pub enum EncodeQuorumError {
     /// A part of the head is too large.
     #[error("head: {0}")]
     Head(#[from] TooLarge),
+}
+
+/// What to do if there is too much of a part.
+fn remedy(part: &Part) -> &'static str {
+    match part {
+        Part::Keys => "; copy keys to pages first (`quorate evm call compact`)",
+        Part::Pages => "; fuller pages, or a base with nearly the same members, take fewer",
+        _ => "",
+    }
 }
 
 impl Quorum {

@@ -24,7 +24,8 @@ pub enum Upkeep {
         /// The commitment of the newest base, or zero.
         newest: B256,
     },
-    /// Copies keys whose indices follow each other to a page, so that settlements name the page and pass no keys.
+    /// Copies keys whose indices follow each other to a page, so that settlements name the page and pass no keys. At most
+    /// [`KeyGroup::page_keys`](crate::KeyGroup::page_keys).
     Compact {
         /// The first index.
         first: usize,
@@ -43,7 +44,8 @@ pub enum Upkeep {
         /// The slot of the base.
         from: u16,
     },
-    /// Carries keys to the next table. Pages must hold them.
+    /// Carries keys to the next table, to a page of their own. Pages must hold them. At most
+    /// [`KeyGroup::page_keys`](crate::KeyGroup::page_keys).
     Carry {
         /// Their indices, in the order that they get in the next table.
         indices: Vec<u32>,
@@ -65,6 +67,14 @@ pub enum UpkeepError {
         keys: usize,
         /// How many there are.
         all: usize,
+    },
+    /// One call makes one page, which has no room for so many keys.
+    #[error("a call makes one page, which holds {most} keys at most, and not {keys}; make several calls")]
+    PageKeys {
+        /// How many keys were asked for.
+        keys: usize,
+        /// How many fit.
+        most: usize,
     },
     /// The epoch has no such part of weights.
     #[error("there is no part {part}: the epoch has {weights} weights, and a part has 2,048")]
@@ -106,6 +116,7 @@ impl Upkeep {
                 if keys == 0 || first.checked_add(keys).is_none_or(|end| end > all) {
                     return Err(UpkeepError::Keys { first, keys, all });
                 }
+                fits_a_page(network, keys)?;
                 let (nonces, tail) = pages_and_tail(network, first, first + keys);
                 let call = Settlement::compactCall { first: U256::from(first), keys: U256::from(keys), nonces, tail };
                 let about = format!("copy the keys with the indices {first} to {} to a page", first + keys - 1);
@@ -126,6 +137,7 @@ impl Upkeep {
                 (format!("pin the base of slot {from} in slot {slot}"), Sender::Registrar, call.abi_encode())
             }
             Self::Carry { indices } => {
+                fits_a_page(network, indices.len())?;
                 let pages = pages_of(network, indices)?;
                 let call = Settlement::carryCall {
                     indices: indices.iter().flat_map(|index| index.to_be_bytes()).collect(),
@@ -148,6 +160,12 @@ impl Upkeep {
             calldata: calldata.into(),
         })
     }
+}
+
+/// Refuses more keys than the contract puts into one page.
+fn fits_a_page(network: &Network, keys: usize) -> Result<(), UpkeepError> {
+    let most = network.key_group.page_keys();
+    if keys <= most { Ok(()) } else { Err(UpkeepError::PageKeys { keys, most }) }
 }
 
 /// Few pages that hold these keys. For the first key that no chosen page holds, it takes the page that holds the most of such keys.
@@ -244,6 +262,25 @@ mod tests {
         for (first, keys) in [(0, 0), (0, 10), (9, 1), (usize::MAX, 2)] {
             let error = Upkeep::Compact { first, keys }.transaction(&network()).unwrap_err();
             assert_eq!(error, UpkeepError::Keys { first, keys, all: 9 });
+        }
+    }
+
+    /// The contract reverts with `KeysAPage`.
+    #[test]
+    fn no_more_keys_than_a_page_holds() {
+        for key_group in KeyGroup::ALL {
+            let (most, all) = (key_group.page_keys(), key_group.page_keys() + 1);
+            let keys = vec![vec![7_u8; key_group.member_bytes()].into(); all];
+            let key_pages =
+                vec![KeyPage { nonce: 7, first: 0, keys: most }, KeyPage { nonce: 8, first: most, keys: 1 }];
+            let network = Network { key_group, keys, key_pages, bases: vec![], ..network() };
+            for keys in [most, all] {
+                let expected = if keys == most { Ok(()) } else { Err(UpkeepError::PageKeys { keys, most }) };
+                let carry = Upkeep::Carry { indices: (0..keys as u32).collect() };
+                for upkeep in [Upkeep::Compact { first: 0, keys }, carry] {
+                    assert_eq!(upkeep.transaction(&network).map(drop), expected, "{key_group}");
+                }
+            }
         }
     }
 

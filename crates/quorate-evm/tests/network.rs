@@ -17,7 +17,7 @@ use quorate_evm::{
     bls12381,
     contract::Settlement,
     gas::{Measured, Storing},
-    quorum::{EncodeQuorumError, Store},
+    quorum::{EncodeQuorumError, Part, Store},
     state::{self, Head, NEVER},
 };
 use quorate_lab::operators::Operators;
@@ -341,6 +341,25 @@ fn quorums_that_cannot_be_made() {
     let reserved = order(1).stored(Store::Slot(u16::MAX - 1));
     let error = network.plan(&Measured::default(), &MemberSet::full(1), reserved).unwrap_err();
     assert_eq!(error, PlanError::Encode(EncodeQuorumError::ReservedSlot(u16::MAX - 1)));
+}
+
+/// A call counts the keys that it passes, and the pages that it names, in one byte.
+#[test]
+fn a_plan_of_256_unpaged_members_names_compact() {
+    let operators = Operators::new(KeyGroup::Bn254G1, 1);
+    let mut network = network(&operators, 0, &[]);
+    (network.keys, network.weights) = (vec![operators.member(0); 256], vec![1_000; 256]);
+    let error = refused(&network, &(0..256).collect::<Vec<_>>());
+    assert_eq!(error, PlanError::Encode(EncodeQuorumError::TooMany { part: Part::Keys, found: 256, most: 255 }));
+    assert!(error.to_string().contains("quorate evm call compact"), "{error}");
+    let plan = |network: &Network, members| network.plan(&Measured::default(), &MemberSet::full(members), order(1));
+    let least = plan(&network, 255).unwrap();
+    assert_eq!(least.way.keys.passed.len(), 255);
+    // A page makes room, and so does a base.
+    let paged = Network { key_pages: vec![KeyPage { nonce: 1, first: 0, keys: 256 }], ..network.clone() };
+    assert_eq!(plan(&paged, 256).unwrap().way.keys.pages.len(), 1);
+    let based = Network { bases: vec![least.result(1)], ..network };
+    assert_eq!(plan(&based, 256).unwrap().base_slot(), Some(1));
 }
 
 /// A key and its opposite, both with valid proofs of possession. Under their sum, the identity, anyone can sign.

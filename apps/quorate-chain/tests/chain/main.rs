@@ -9,3 +9,4 @@ mod program;
 mod send;
 mod transactions;
 mod watch;
+mod weigh;

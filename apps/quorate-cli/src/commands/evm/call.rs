@@ -17,6 +17,8 @@ use crate::commands::print;
 ///
 /// Prints the transaction on one line, for `quorate-chain send --transactions`. The line says whether the registrar has to
 /// send it, or whether anyone may.
+/// If the registrar is a timelock, schedule its calls with the one before as predecessor: discard counts before prepare,
+/// and carry fixes the indices for the weights of the next epoch.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true, before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -42,7 +44,7 @@ enum Call {
     },
     /// Copy keys with successive indices to a page, so that settlements name the page and pass no keys
     ///
-    /// A page holds up to 191 keys of bn254-g2, 383 of bn254-g1 or 127 of bls12381-g2.
+    /// A page holds up to 191 keys of bn254-g2, 379 of bn254-g1, or 125 of bls12381-g2 and bls12381-g2-nu.
     Compact {
         #[command(flatten)]
         network: NetworkArgument,
@@ -74,7 +76,8 @@ enum Call {
     },
     /// Carry keys to the next key table, for an epoch that begins with --renew
     ///
-    /// They get the next indices of that table, by rising indices in this one. Pages must hold them: see `compact`.
+    /// They get the next indices of that table, by rising indices in this one. Pages must hold them: see `compact`. One call carries as
+    /// many keys as a page holds, at most: make several calls for more.
     Carry {
         #[command(flatten)]
         network: NetworkArgument,

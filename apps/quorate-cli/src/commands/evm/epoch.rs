@@ -30,6 +30,11 @@ use crate::commands::{
 /// With --transactions the output is one line for each, and the first one is discard, for `quorate-chain send`, which also
 /// refuses them once the epoch was begun. If a result settles while they are sent, enter is refused: follow, and make it
 /// anew by `quorate evm call enter`.
+///
+/// If the registrar is a timelock, schedule each of its calls (discard, prepare, begin) with the call before it as its
+/// predecessor, and the first one with the last call that was scheduled before. In another order members get the weights of
+/// others, and with a timelock that anyone executes, strangers choose the order.
+///
 /// A stake registrar begins epochs itself: `quorate-chain weigh`.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]

@@ -29,6 +29,9 @@ use crate::commands::{print, unlock::name_of};
 /// transaction. If you pass the aggregate signature, it verifies the signature and prints the calldata. The call is settle
 /// for one result from the newest base, and settleAll otherwise. The exit code is 1 if the signature is invalid or the
 /// quorum too light.
+///
+/// Of the members that differ from the base, at most 255 may have keys in no page, and the others may be spread over at most
+/// 255 pages; a quorum beyond that is refused. `quorate evm call compact` makes pages.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = NETWORK)]
 pub(super) struct Arguments {

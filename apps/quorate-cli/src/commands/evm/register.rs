@@ -25,6 +25,8 @@ use crate::commands::{print, value::Value};
 /// register(bytes,bytes,uint256) to the network, and --contract is the network's verifier, which checks the proof.
 ///
 /// With --transactions the output is one line for `quorate-chain send`. Append the lines of several operators to one file.
+/// Keys get their indices in the order in which they are registered. If the registrar is a timelock, schedule each call with
+/// the one before it as its predecessor, so that the order is yours.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {

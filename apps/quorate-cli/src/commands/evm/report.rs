@@ -58,7 +58,7 @@ pub(super) struct Report {
     state: String,
     /// The function that is called.
     call: &'static str,
-    /// All bases, the cheapest first.
+    /// All bases from which the call has room for the quorum, the cheapest first.
     bases: Vec<Candidate>,
     results: Vec<Settled>,
     /// The last second at which the results settle; none if there is no limit.
@@ -137,7 +137,7 @@ impl Report {
             WeightSource::Page(nonce) => Some(*nonce),
             WeightSource::Passed(_) => None,
         };
-        let candidates = ways.iter().map(|way| {
+        let candidates = ways.iter().filter(|way| way.check().is_ok()).map(|way| {
             let base = way.base.map(|place| &network.bases[place]);
             Candidate {
                 slot: base.map(|base| base.slot),

@@ -1,0 +1,130 @@
+//! `weigh`, against a registrar that forgets a weighing.
+
+use std::{
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use quorate_evm::{
+    KeyGroup, Network,
+    alloy_primitives::{Address, B256, Bytes, U64, U256},
+    alloy_sol_types::SolCall,
+    contract::{Settlement, StakeRegistrar},
+    state::NEVER,
+};
+use quorate_lab::{proxy::Proxy, run::Run as _};
+use serde_json::{Value, json};
+
+use crate::program::{Folder, program};
+
+/// A settlement before its first epoch.
+fn network() -> Network {
+    Network {
+        key_group: KeyGroup::Bn254G1,
+        chain_id: 1,
+        contract: Address::repeat_byte(3),
+        nonce: 0,
+        table: 0,
+        epoch: 0,
+        required: 0,
+        enough: NEVER,
+        paid: 0,
+        keys: vec![],
+        weights: vec![],
+        key_pages: vec![],
+        weight_pages: vec![],
+        bases: vec![],
+        unknown_newest: None,
+    }
+}
+
+/// What a call is made with.
+fn data(call: &impl SolCall) -> String {
+    Bytes::from(call.abi_encode()).to_string()
+}
+
+/// The answer of a contract: a word for each number.
+fn words(numbers: &[u64]) -> Value {
+    let words = numbers.iter().flat_map(|number| U256::from(*number).to_be_bytes::<32>());
+    json!(words.collect::<Bytes>())
+}
+
+/// A node with a block every 12 seconds, whose registrar has so many keys. After each transaction it has forgotten the weighing that was
+/// under way before, and begun another. The second value counts the transactions.
+fn forgetful(keys: u64) -> (Proxy, Arc<AtomicU64>) {
+    let sent = Arc::new(AtomicU64::new(0));
+    let counted = sent.clone();
+    let state = network().state().unwrap();
+    let node = Proxy::alone(move |method, parameters| {
+        Ok(match method {
+            "eth_getCode" => json!("0x60"),
+            "eth_getBlockByNumber" => {
+                let number = parameters[0].as_str().unwrap_or_default();
+                let number = u64::from_str_radix(number.trim_start_matches("0x"), 16).unwrap_or(100);
+                let (hash, time) = (B256::from(U256::from(number)), U64::from(12 * number));
+                json!({ "number": U64::from(number), "hash": hash, "parentHash": B256::ZERO, "timestamp": time })
+            }
+            "eth_call" => {
+                let asked = parameters[0]["data"].as_str().unwrap_or_default();
+                let weighings = sent.load(Ordering::SeqCst);
+                if asked == data(&Settlement::stateCall {}) {
+                    json!(state)
+                } else if asked == data(&Settlement::registrarCall {}) {
+                    words(&[7])
+                } else if asked == data(&StakeRegistrar::runningEpochCall {}) {
+                    words(&[0, 0, 0, keys, 0, 0, 0])
+                } else if asked == data(&StakeRegistrar::WEIGHING_TIMECall {}) {
+                    words(&[3_600])
+                } else if asked == data(&StakeRegistrar::lastWeighingCall {}) {
+                    let weighed = if weighings == 0 { 0 } else { 50 };
+                    words(&[5_000 * weighings, 0, keys, weighed, 0])
+                } else {
+                    // No epoch waits.
+                    words(&[0])
+                }
+            }
+            "eth_getTransactionCount" => json!("0x7"),
+            "eth_sendRawTransaction" => {
+                sent.fetch_add(1, Ordering::SeqCst);
+                json!(B256::ZERO)
+            }
+            "eth_getTransactionReceipt" => {
+                json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
+            }
+            // The chain's id, the tip, and an estimate.
+            _ => json!("0x1"),
+        })
+    });
+    (node, counted)
+}
+
+/// `quorate-chain weigh` at this node.
+fn weigh(folder: &Folder, node: &Proxy) -> Command {
+    let file = folder.write("network.json", serde_json::to_string(&network()).unwrap());
+    let mut command = program();
+    command.args(["weigh", "--rpc", &node.url, "--network"]).arg(file).env("QUORATE_CHAIN_KEY", "07".repeat(32));
+    command
+}
+
+/// It would pay for ever, and no epoch would begin.
+#[test]
+fn a_weighing_that_begins_anew_ends_the_command() {
+    let ((node, sent), folder) = (forgetful(200), Folder::new());
+    let ended = weigh(&folder, &node).ran().exits(3);
+    ended.says("so it was forgotten and began anew, with 50 of 200 keys").says("--step above 50");
+    assert_eq!(sent.load(Ordering::SeqCst), 2);
+}
+
+/// 299 blocks of an hour have room for 16,146 keys.
+#[test]
+fn a_step_that_is_too_small_for_the_hour_is_refused_before_anything_is_sent() {
+    let ((node, sent), folder) = (forgetful(16_384), Folder::new());
+    let ended = weigh(&folder, &node).args(["--step", "54"]).ran().exits(3);
+    ended.says("16384 keys are left").says("--step has to be at least 55, and it is 54");
+    assert_eq!(sent.load(Ordering::SeqCst), 0);
+    weigh(&folder, &node).args(["--step", "55"]).ran().exits(3).says("--step above 55");
+    assert_eq!(sent.load(Ordering::SeqCst), 2);
+}
