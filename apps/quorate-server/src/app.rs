@@ -159,10 +159,14 @@ impl App {
         (verdict.as_ref().err().copied(), Answer::new(index, id, &verdict))
     }
 
-    /// Whether the server takes more work: it is not stopping, and its queue is not nearly full.
+    /// Whether the server takes more work: it is not stopping, and neither its queue is nearly full, nor its places for requests or
+    /// their memory.
     pub(crate) fn ready(&self) -> Result<(), &'static str> {
         if self.leaving.load(Ordering::Relaxed) || self.connections.stopping().is_cancelled() {
             return Err("the server is stopping");
+        }
+        if !self.budget.is_ready() {
+            return Err("nearly all places for requests, or their memory, are taken");
         }
         if self.batcher.load().is_ready() { Ok(()) } else { Err("the queue is nearly full") }
     }

@@ -187,6 +187,11 @@ impl Caller {
         extensions.get().cloned()
     }
 
+    /// The name of the client, if it is a known one.
+    pub(crate) fn client(&self) -> Option<&Arc<str>> {
+        self.client.as_ref()
+    }
+
     /// The source of a claim that states this one.
     ///
     /// # Errors

@@ -298,7 +298,7 @@ const LARGEST_POSTING: usize = 512 << 10;
 pub struct ServerLimits {
     /// Connections at once, over all listeners for claims.
     pub connections: usize,
-    /// Requests in progress at once.
+    /// Requests in progress at once. A client with a name has at most half of them.
     pub requests: usize,
     /// Requests in progress at once on one connection. On HTTP/1 there is one.
     pub requests_per_connection: usize,
@@ -318,7 +318,7 @@ pub struct ServerLimits {
     pub stream_claims: usize,
     /// The time in which the head of a request must arrive, and the longest pause between two requests.
     pub header_ms: u64,
-    /// The time in which a body, or a line of a stream, must arrive.
+    /// The time in which a body, or the next line of a stream that is not blank, must arrive.
     pub body_ms: u64,
     /// The time after which a connection is closed on which the client sends nothing.
     pub idle_ms: u64,

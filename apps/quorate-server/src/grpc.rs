@@ -72,10 +72,10 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
 /// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. If it is one message, the
 /// whole of it must come in time.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let Some(place) = app.budget.request() else { return busy().into_http() };
+    let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
+    let Some(place) = app.budget.request(&caller) else { return busy().into_http() };
     let (in_force, charge) = (app.in_force(), Charge::new(&app.budget));
     let limits = &in_force.config.limits;
-    let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
     let longest = limits.body_bytes.min(MESSAGE);
     let (reading, read) = oneshot::channel();
     let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, longest, reading)));

@@ -8,7 +8,7 @@ use std::{
 use quorate_server::config::ServerLimits;
 use serde_json::json;
 
-use crate::rig::{Rig, answer, eventually, example};
+use crate::rig::{PATIENCE, Rig, answer, eventually, example};
 
 fn hasty() -> Rig {
     Rig::with(|config| {
@@ -160,6 +160,26 @@ fn a_reader_who_never_reads() {
     eventually("its request is still in progress", || {
         rig.get("/metrics").body.contains("quorate_requests_in_progress 0\n")
     });
+}
+
+/// A client that sent a blank line now and then kept its place for ever, and all places were gone after a few of them.
+#[test]
+fn blank_lines_are_silence() {
+    let rig = Rig::with(|config| config.limits.body_ms = 1000);
+    let mut stream = rig.tcp();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n\
+                Content-Length: 1000000\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut to_server = stream.try_clone().unwrap();
+    let sending = std::thread::spawn(move || {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && to_server.write_all(b"\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let lines = answer(stream).lines();
+    assert_eq!(lines[0]["error"]["code"], "timeout", "{lines:?}");
+    sending.join().unwrap();
 }
 
 #[test]

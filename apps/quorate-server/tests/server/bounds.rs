@@ -231,6 +231,25 @@ fn one_connection_has_so_many_requests_in_progress() {
     });
 }
 
+/// A balancer sent claims to a server that refused all of them, because nothing waited in its queue.
+#[test]
+fn readyz_says_no_when_nearly_all_places_are_taken() {
+    let rig = Rig::with(|config| config.limits.requests = 5);
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n";
+    let mut open = Vec::new();
+    for taken in 1..=4 {
+        let mut stream = rig.tcp();
+        stream.write_all(head.as_bytes()).unwrap();
+        open.push(stream);
+        eventually("the stream is in progress", || in_progress(&rig) == taken);
+        assert_eq!(rig.get("/readyz").status, if taken < 4 { 200 } else { 503 }, "{taken}");
+    }
+    let body = rig.get("/readyz").body;
+    assert!(body.starts_with("nearly all places for requests"), "{body}");
+    drop(open);
+    eventually("the places are free", || rig.get("/readyz").status == 200);
+}
+
 /// 256 connections on which something harmless is asked now and then kept everybody else out.
 #[test]
 fn an_idle_connection_makes_room_for_a_new_one() {
