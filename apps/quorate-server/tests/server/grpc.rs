@@ -159,6 +159,40 @@ fn a_page_in_a_browser_calls_nothing() {
     assert!(metrics.contains("quorate_requests_total{interface=\"unknown\",result=\"content-type\"} 16\n"), "{metrics}");
 }
 
+/// What had no place, came too slowly or was too long was not among the requests that metrics count.
+#[test]
+fn every_call_is_counted_with_its_end() {
+    use std::io::Write as _;
+    let rig = Rig::with(|config| (config.limits.requests, config.limits.body_bytes) = (1, 1000));
+    let runtime = Runtime::new().unwrap();
+    let taken = |places: usize| {
+        let line = format!("quorate_requests_in_progress {places}\n");
+        eventually("the places are not as they should be", || rig.get("/metrics").body.contains(&line));
+    };
+    // A place is given back a moment after the answer.
+    let ask = |request: &VerifyRequest| {
+        taken(0);
+        runtime.block_on(unary(&rig, request))
+    };
+    let request = VerifyRequest { common: None, claims: vec![claims().remove(0)] };
+    ask(&request).unwrap();
+    assert_eq!(ask(&VerifyRequest::default()).unwrap_err().0, "3");
+    let long = Claim { signature: vec![0; 2000].into(), ..Claim::default() };
+    assert_eq!(ask(&VerifyRequest { common: None, claims: vec![long] }).unwrap_err().0, "11");
+    let mut open = rig.tcp();
+    let head =
+        "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n";
+    taken(0);
+    open.write_all(head.as_bytes()).unwrap();
+    taken(1);
+    assert_eq!(runtime.block_on(unary(&rig, &request)).unwrap_err().0, "8");
+    let metrics = rig.get("/metrics").body;
+    for result in ["answered", "bad-claim", "too-long", "overloaded"] {
+        let line = format!("quorate_requests_total{{interface=\"grpc\",result=\"{result}\"}} 1\n");
+        assert!(metrics.contains(&line), "{result}: {metrics}");
+    }
+}
+
 /// The time for a body is that in which it comes. A claim of a suspect waits for longer until it is verified.
 #[test]
 fn the_time_for_a_body_is_not_that_of_its_verification() {
