@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
-    grpc::{Caller, framed, proto},
+    grpc::{Caller, framed, proto, unary},
     process::{Listening, SUSPECT, program},
     rig::{Rig, ask, eventually, example, post},
 };
@@ -61,6 +61,15 @@ fn a_claim_that_hashes_too_much_is_refused() {
     let answer = rig.verify(&large);
     assert_eq!((answer.status, answer.code().as_str()), (413, "too-long"), "{answer:?}");
     assert!(answer.message().contains("hashes the message behind each key"), "{}", answer.message());
+    let claim = proto::Claim {
+        suite: "chia".to_owned(),
+        public_keys: vec![Bytes::from_static(b"\xc0"); 200],
+        message: Some(vec![0; 2 << 20].into()),
+        ..proto::Claim::default()
+    };
+    let request = proto::VerifyRequest { common: None, claims: vec![claim] };
+    let (code, why) = Runtime::new().unwrap().block_on(unary(&rig, &request)).unwrap_err();
+    assert!(code == "11" && why.contains("hashes%20the%20message"), "{code}: {why}");
     assert_eq!(rig.get("/readyz").status, 200);
     let signed = example("one-false.jsonl");
     let answers = rig.verify(&format!("[{large}, {}]", signed.lines().next().unwrap())).json();
