@@ -30,6 +30,7 @@ use quorate_formats::{
     key_sets::{KeySetFile, NotAKeySetFile},
 };
 use quorate_host::{
+    check_host_name,
     listen::refuse_beyond_loopback,
     log::{LogFormat, LogLevel},
     options::{self, OptionsError, Source},
@@ -608,6 +609,9 @@ impl Config {
         if listen.address.is_empty() && listen.socket.is_empty() && listen.tls.is_empty() {
             return wrong("listen", &"no address and no socket", "listen.address, listen.tls or listen.socket");
         }
+        if let Some(error) = listen.hosts.iter().find_map(|host| check_host_name(host).err()) {
+            return Err(OptionsError::refused("listen.hosts", error.to_string()));
+        }
         let files = [("tls.certificate", &tls.certificate), ("tls.key", &tls.key)];
         if listen.tls.is_empty() {
             let unused = files.into_iter().chain([("tls.clients", &tls.clients)]).find(|(_, file)| !file.is_empty());
@@ -853,6 +857,8 @@ mod tests {
             ("listen.metrics", "9597"),
             ("tls.certificate", "crt.pem"),
             ("listen.metrics", "0.0.0.0:9597"),
+            ("listen.hosts", "verifier.example:9596"),
+            ("listen.hosts", "https://verifier.example"),
             ("listen.socket_mode", "rw"),
             ("listen.socket_mode", "7777"),
             ("verify.suite", "eth3"),
