@@ -156,7 +156,10 @@ fn a_page_in_a_browser_calls_nothing() {
     }
     assert_eq!(rig.get("/v1/sources").json(), Value::Array(vec![]));
     let metrics = rig.get("/metrics").body;
-    assert!(metrics.contains("quorate_requests_total{interface=\"unknown\",result=\"content-type\"} 16\n"), "{metrics}");
+    assert!(
+        metrics.contains("quorate_requests_total{interface=\"unknown\",result=\"content-type\"} 16\n"),
+        "{metrics}"
+    );
 }
 
 /// What had no place, came too slowly or was too long was not among the requests that metrics count.
@@ -180,8 +183,7 @@ fn every_call_is_counted_with_its_end() {
     let long = Claim { signature: vec![0; 2000].into(), ..Claim::default() };
     assert_eq!(ask(&VerifyRequest { common: None, claims: vec![long] }).unwrap_err().0, "11");
     let mut open = rig.tcp();
-    let head =
-        "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n";
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n";
     taken(0);
     open.write_all(head.as_bytes()).unwrap();
     taken(1);

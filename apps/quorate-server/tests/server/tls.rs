@@ -60,7 +60,8 @@ impl Authority {
         let certificate = self.asked(file, &[name]);
         let end: String = utc(end).chars().filter(char::is_ascii_digit).collect();
         self.0.file("index", "");
-        let rules = "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\npolicy=p\n";
+        let rules =
+            "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\npolicy=p\n";
         self.0.file("ca.cnf", format!("{rules}[p]\ncommonName=supplied\n"));
         let by = "-config ca.cnf -cert ca.crt -keyfile ca.key -startdate 20240101000000Z -extfile extensions";
         self.openssl(&format!("ca -batch -notext {by} -enddate {end}Z -in {file}.csr -out {file}.crt"));
