@@ -50,7 +50,7 @@ use tokio_util::{
 use tower::ServiceExt as _;
 
 use self::{
-    activity::{Activities, Activity},
+    activity::{Activities, Activity, MOMENT},
     authority::Renamed,
     readers::Readers,
 };
@@ -66,7 +66,7 @@ use crate::{is_own_name, socket::SocketFile};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Connections at once. For a further one, the connection that has been idle for the longest time is closed; if all are busy, it
-    /// waits.
+    /// waits. One that takes nothing of its answer is idle.
     pub connections: usize,
     /// Requests at once on a connection of HTTP/2. Without a number, HTTP/1 alone is served.
     pub streams: Option<u32>,
@@ -465,7 +465,7 @@ impl Connections {
         };
         let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service);
         let mut connection = std::pin::pin!(connection);
-        let mut tick = interval((write / 4).max(Duration::from_millis(10)));
+        let mut tick = interval((write / 4).clamp(Duration::from_millis(10), MOMENT));
         let mut over = std::pin::pin!(sleep(longest.unwrap_or(Duration::MAX)));
         let mut unknown = std::pin::pin!(unknown);
         let (mut stopping, mut is_over) = (false, false);
@@ -501,7 +501,8 @@ impl Connections {
                     connection.as_mut().graceful_shutdown();
                     over.as_mut().reset(tokio::time::Instant::now() + write);
                 }
-                _ = tick.tick() => if readers.stalled(write) {
+                // Where others wait for a place, a client takes a part of its answer in a moment, or gives up its own.
+                _ = tick.tick() => if readers.stalled(if activity.closing().is_cancelled() { write.min(TAKEN) } else { write }) {
                     tracing::debug!("a client does not take its answer; its connection is closed");
                     return;
                 }
@@ -519,6 +520,9 @@ pub const PIECE: usize = 32 << 10;
 
 /// How often the certificate of a connection's client is looked at again.
 const LOOK: Duration = Duration::from_secs(5);
+
+/// The time in which a client takes a part of an answer, once its connection is to make room for another one.
+const TAKEN: Duration = Duration::from_secs(1);
 
 /// The most headers of a request.
 const HEADERS: usize = 64;
