@@ -77,6 +77,20 @@ def unselected(resources):
             yield from (f"{kind} {name} lets in {source}" for source in strangers(spec))
 
 
+def misdirected(resources):
+    """By which name of a service a client is refused, because the program does not know it as its own."""
+    for service in (resource for resource in resources if resource["kind"] == "Service"):
+        name, namespace = service["metadata"]["name"], service["metadata"]["namespace"]
+        names = [name] + [f"{name}.{namespace}{end}" for end in ("", ".svc", ".svc.cluster.local")]
+        for resource in resources:
+            pod = pod_of(resource)
+            if pod is None or not service["spec"]["selector"].items() <= resource["spec"]["template"]["metadata"]["labels"].items():
+                continue
+            variables = [variable for container in containers(pod) for variable in container.get("env", [])]
+            hosts = [host for variable in variables if variable["name"].endswith("_HOSTS") for host in variable["value"].split(",")]
+            yield from (f"Service {name}: its pods do not answer to {each}" for each in names if each not in hosts)
+
+
 def strangers(policy):
     """Who may connect by a network policy, and should not."""
     if "Ingress" not in policy.get("policyTypes", ["Ingress"]):
@@ -143,7 +157,7 @@ def main():
         resources = list(yaml.safe_load_all(built.stdout))
         kinds = [resource["kind"] for resource in resources]
         wrong += [f"{overlay.name}: there is no {kind}" for kind in ("NetworkPolicy", "PodDisruptionBudget", "Service") if kind not in kinds]
-        wrong += [f"{overlay.name}: {why}" for why in unselected(resources)]
+        wrong += [f"{overlay.name}: {why}" for why in (*unselected(resources), *misdirected(resources))]
         for resource in resources:
             count += 1
             what = f"{overlay.name}: {resource['kind']} {resource['metadata']['name']}"

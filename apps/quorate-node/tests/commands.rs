@@ -56,6 +56,11 @@ fn what_run_refuses_before_it_asks_anybody() {
         (&["--attest"], 2, "--validate is missing"),
         (&["--aggregate"], 2, "--key-file is missing"),
         (&["--attest", "--validate", "true", "--http", "0.0.0.0:0"], 2, "add --beyond-loopback"),
+        (
+            &["--attest", "--validate", "true", "--http-hosts", "node.example,node.example:9601"],
+            2,
+            "--http-hosts: found",
+        ),
         (&["--attest", "--validate", "true", "--http", "nowhere"], 3, "--http nowhere: cannot listen"),
         (&["--attest", "--validate", "true"], 2, "--rpc is missing"),
         (&["--attest", "--validate", "true", "--rpc", "ftp://x"], 2, "--rpc"),

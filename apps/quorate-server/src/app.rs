@@ -159,11 +159,14 @@ impl App {
         (verdict.as_ref().err().copied(), Answer::new(index, id, &verdict))
     }
 
-    /// Whether the server takes more work: it is not stopping, and its queue is not nearly full, nor more than half full after
-    /// claims were refused.
+    /// Whether the server takes more work: it is not stopping, neither its places for requests nor their memory are nearly all taken, and
+    /// its queue is not nearly full, nor more than half full after claims were refused.
     pub(crate) fn ready(&self) -> Result<(), &'static str> {
         if self.leaving.load(Ordering::Relaxed) || self.connections.stopping().is_cancelled() {
             return Err("the server is stopping");
+        }
+        if !self.budget.is_ready() {
+            return Err("nearly all places for requests, or their memory, are taken");
         }
         if self.batcher.load().is_ready() { Ok(()) } else { Err("the queue is nearly full, or was full and is not half empty yet") }
     }

@@ -15,12 +15,14 @@ use tokio::{
     time::timeout,
 };
 
-use crate::config::ServerLimits;
+use crate::{claims::Caller, config::ServerLimits};
 
 /// Places for requests, and the memory that all of them share.
 #[derive(Clone, Debug)]
 pub struct Budget {
     requests: Places,
+    /// The clients that have places for requests.
+    clients: Arc<CountsByKey<Arc<str>>>,
     health: Places,
     /// The connections that have a place for health.
     asking: Arc<CountsByKey<u64>>,
@@ -34,7 +36,8 @@ impl Budget {
     pub fn new(limits: &ServerLimits) -> Self {
         let health = limits.connections / CONNECTIONS_TO_ONE;
         let [requests, health, memory] = [limits.requests, health, limits.memory_bytes].map(Places::new);
-        Self { requests, health, asking: Arc::default(), memory, readers: Arc::new(Semaphore::new(READERS)) }
+        let (clients, asking) = (Arc::default(), Arc::default());
+        Self { requests, clients, health, asking, memory, readers: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// Gives away so much from now on. What is taken stays taken. It must be called on a runtime.
@@ -44,9 +47,19 @@ impl Budget {
         self.memory.resize(limits.memory_bytes);
     }
 
-    /// A place for a request, if one is free. Dropping it gives it back.
-    pub(crate) fn request(&self) -> Option<OwnedSemaphorePermit> {
-        self.requests.free().clone().try_acquire_owned().ok()
+    /// A place for a request, if one is free. A client with a name has at most half of all. Dropping it gives it back.
+    pub(crate) fn request(&self, caller: &Caller) -> Option<Place> {
+        let most = self.requests.in_all().div_ceil(2);
+        let of_client = match caller.client() {
+            None => None,
+            Some(client) => Some(self.clients.begin(client.clone(), most)?),
+        };
+        Some(Place { _place: self.requests.free().clone().try_acquire_owned().ok()?, _of_client: of_client })
+    }
+
+    /// Whether more requests find a place and memory.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.requests.is_ready() && self.memory.is_ready()
     }
 
     /// A place for whoever asks for the server's health without a token, if one is free and this connection has none. Dropping it
@@ -76,6 +89,13 @@ impl Budget {
     pub(crate) fn memory_now(&self) -> usize {
         self.memory.taken()
     }
+}
+
+/// A request's place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    _place: OwnedSemaphorePermit,
+    _of_client: Option<Counted<Arc<str>>>,
 }
 
 /// Long bodies that are read at once.
@@ -211,13 +231,29 @@ mod tests {
         Budget::new(&ServerLimits { requests: 1, memory_bytes, ..ServerLimits::default() })
     }
 
+    fn caller(client: Option<&str>) -> Caller {
+        Caller::new(7, "10.0.0.1", client.map(Arc::from), false)
+    }
+
+    #[test]
+    fn one_client_has_half_of_all_places() {
+        let budget = Budget::new(&ServerLimits { requests: 5, ..ServerLimits::default() });
+        let (alice, bob) = (caller(Some("alice")), caller(Some("bob")));
+        let of_alice: Vec<_> = (0..3).map(|_| budget.request(&alice).unwrap()).collect();
+        assert!(budget.request(&alice).is_none());
+        let of_bob = [budget.request(&bob), budget.request(&bob)];
+        assert!(of_bob.iter().all(Option::is_some) && budget.request(&bob).is_none(), "all five are taken");
+        drop(of_alice);
+        assert!(budget.request(&alice).is_some());
+    }
+
     #[test]
     fn places_and_memory_come_back() {
-        let budget = budget(100);
-        let place = budget.request().unwrap();
-        assert!(budget.request().is_none());
+        let (budget, caller) = (budget(100), caller(None));
+        let place = budget.request(&caller).unwrap();
+        assert!(budget.request(&caller).is_none());
         drop(place);
-        assert!(budget.request().is_some());
+        assert!(budget.request(&caller).is_some());
         let mut held = budget.holding();
         assert!(held.take(60).is_some() && held.take(41).is_none() && held.take(40).is_some());
         assert_eq!(budget.memory_now(), 100);

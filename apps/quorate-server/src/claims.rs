@@ -187,6 +187,11 @@ impl Caller {
         extensions.get().cloned()
     }
 
+    /// The name of the client, if it is a known one.
+    pub(crate) fn client(&self) -> Option<&Arc<str>> {
+        self.client.as_ref()
+    }
+
     /// The source of a claim that states this one.
     ///
     /// # Errors
@@ -195,7 +200,8 @@ impl Caller {
         let Some(stated) = stated else { return Ok(self.source.clone()) };
         if Self::is_own(&stated) {
             return Err(format!(
-                "found a name that begins with {OWN:?}, which only the server gives; choose another one, or leave it out"
+                "found a name that is \"{OWN}…\" or \"CLIENT{OF_CLIENT}{OWN}…\", as only the server gives them; choose another one, or \
+                 leave it out"
             ));
         }
         Ok(match &self.client {
@@ -334,8 +340,9 @@ mod tests {
         assert_ne!(source(&shared, None), source(&own, None));
         assert_eq!(source(&shared, Some("node-b")).unwrap(), SourceId::from("node-b"));
         // Nobody can have another one's connection banned.
-        for name in ["connection:", "connection:8 of 10.0.0.1"] {
-            assert!(source(&shared, Some(name)).unwrap_err().contains("only the server"), "{name}");
+        for name in ["connection:", "connection:8 of 10.0.0.1", "peer/connection:9"] {
+            let error = source(&shared, Some(name)).unwrap_err();
+            assert!(error.contains(r#"is "connection:…" or "CLIENT/connection:…", as only the server"#), "{error}");
             assert!(source(&own, Some(name)).is_err(), "{name}");
         }
         assert_eq!(source(&own, Some("node-b")).unwrap().to_string(), "connection:8 of 10.0.0.1: node-b");

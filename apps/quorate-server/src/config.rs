@@ -30,6 +30,7 @@ use quorate_formats::{
     key_sets::{KeySetFile, NotAKeySetFile},
 };
 use quorate_host::{
+    check_host_name,
     listen::refuse_beyond_loopback,
     log::{LogFormat, LogLevel},
     options::{self, OptionsError, Source},
@@ -298,7 +299,7 @@ const LARGEST_POSTING: usize = 512 << 10;
 pub struct ServerLimits {
     /// Connections at once, over all listeners for claims.
     pub connections: usize,
-    /// Requests in progress at once.
+    /// Requests in progress at once. A client with a name has at most half of them.
     pub requests: usize,
     /// Requests in progress at once on one connection. On HTTP/1 there is one.
     pub requests_per_connection: usize,
@@ -318,7 +319,7 @@ pub struct ServerLimits {
     pub stream_claims: usize,
     /// The time in which the head of a request must arrive, and the longest pause between two requests.
     pub header_ms: u64,
-    /// The time in which a body, or a line of a stream, must arrive.
+    /// The time in which a body, or the next line of a stream that is not blank, must arrive.
     pub body_ms: u64,
     /// The time after which a connection is closed on which the client sends nothing.
     pub idle_ms: u64,
@@ -452,16 +453,16 @@ impl Config {
     /// This configuration with what a reload takes of a new one.
     ///
     /// # Errors
-    /// The two together make no sense, or there were clients and would be none.
+    /// The new one makes no sense, or not together with what stays of this one, or there were clients and would be none.
     pub(crate) fn reloaded(&self, new: &Self) -> Result<Change, OptionsError> {
         let as_json = |config: &Self| {
             serde_json::to_value(config).map_err(|error| OptionsError::refused("configuration", error.to_string()))
         };
-        let (mut merged, new) = (as_json(self)?, as_json(new)?);
+        let (mut merged, wanted) = (as_json(self)?, as_json(new)?);
         let (mut changed, mut waiting) = (Vec::new(), Vec::new());
         for (section, fields) in merged.as_object_mut().into_iter().flatten() {
             for (name, value) in fields.as_object_mut().into_iter().flatten() {
-                let wanted = &new[section][name];
+                let wanted = &wanted[section][name];
                 if value == wanted {
                     continue;
                 }
@@ -481,7 +482,15 @@ impl Config {
             let reason = "neither this nor tls.clients names clients any more; restart the server to answer everybody";
             return Err(OptionsError::refused("clients.tokens", reason));
         }
-        config.check()?;
+        new.check()?;
+        config.check().map_err(|error| match error {
+            // The new one alone makes sense, so it is what waits for a restart that contradicts it.
+            OptionsError::Refused { origin, reason } => {
+                let stays = waiting.join(", ");
+                OptionsError::refused(origin, format!("{reason} (with {stays} as at the start; restart the server)"))
+            }
+            error => error,
+        })?;
         Ok(Change { config, changed, waiting })
     }
 
@@ -599,6 +608,9 @@ impl Config {
         }
         if listen.address.is_empty() && listen.socket.is_empty() && listen.tls.is_empty() {
             return wrong("listen", &"no address and no socket", "listen.address, listen.tls or listen.socket");
+        }
+        if let Some(error) = listen.hosts.iter().find_map(|host| check_host_name(host).err()) {
+            return Err(OptionsError::refused("listen.hosts", error.to_string()));
         }
         let files = [("tls.certificate", &tls.certificate), ("tls.key", &tls.key)];
         if listen.tls.is_empty() {
@@ -797,7 +809,26 @@ mod tests {
         new.checkpoint.body_bytes = 1000;
         new.limits = ServerLimits { memory_bytes: 8192, body_bytes: 8192, line_bytes: 8192, ..ServerLimits::default() };
         new.check().unwrap();
-        assert!(old.reloaded(&new).unwrap_err().to_string().starts_with("checkpoint.body_bytes"));
+        let error = old.reloaded(&new).unwrap_err().to_string();
+        assert!(error.starts_with("checkpoint.body_bytes"), "{error}");
+        assert!(error.ends_with("(with checkpoint.body_bytes as at the start; restart the server)"), "{error}");
+        // What makes no sense alone needs no restart, but another file.
+        new.limits.claims = 0;
+        assert_eq!(old.reloaded(&new).unwrap_err().to_string(), "limits.claims: found 0, expected at least 1");
+    }
+
+    /// The error said that the file has no address for TLS, which it has.
+    #[test]
+    fn a_reload_that_turns_tls_on_or_off_says_restart() {
+        let without = Config::default();
+        let mut with = Config::default();
+        with.listen.tls = "127.0.0.1:9597".to_owned();
+        (with.tls.certificate, with.tls.key) = ("crt.pem".to_owned(), "key.pem".to_owned());
+        for (old, new) in [(&without, &with), (&with, &without)] {
+            let error = old.reloaded(new).unwrap_err().to_string();
+            assert!(error.starts_with("tls.certificate: "), "{error}");
+            assert!(error.ends_with("(with listen.tls as at the start; restart the server)"), "{error}");
+        }
     }
 
     #[test]
@@ -826,6 +857,8 @@ mod tests {
             ("listen.metrics", "9597"),
             ("tls.certificate", "crt.pem"),
             ("listen.metrics", "0.0.0.0:9597"),
+            ("listen.hosts", "verifier.example:9596"),
+            ("listen.hosts", "https://verifier.example"),
             ("listen.socket_mode", "rw"),
             ("listen.socket_mode", "7777"),
             ("verify.suite", "eth3"),

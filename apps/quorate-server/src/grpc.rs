@@ -69,13 +69,23 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .merge(tools::reflection(app))
 }
 
+/// Keeps a call within its limits, and counts how it ends. A stream counts when it begins to be answered.
+async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
+    let interface = if request.uri().path().ends_with("/VerifyStream") { "grpc-stream" } else { "grpc" };
+    let response = within_limits(&app, request, next).await;
+    // A status in the head says that there is no answer.
+    let result = Status::from_header_map(response.headers()).map_or("answered", |status| code(&status));
+    app.metrics.request(interface, result);
+    response
+}
+
 /// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. If it is one message, the
 /// whole of it must come in time.
-async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let Some(place) = app.budget.request() else { return busy().into_http() };
+async fn within_limits(app: &App, request: axum::extract::Request, next: Next) -> axum::response::Response {
+    let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
+    let Some(place) = app.budget.request(&caller) else { return busy().into_http() };
     let (in_force, charge) = (app.in_force(), Charge::new(&app.budget));
     let limits = &in_force.config.limits;
-    let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
     let longest = limits.body_bytes.min(MESSAGE);
     let (reading, read) = oneshot::channel();
     let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, longest, reading)));
@@ -135,13 +145,7 @@ impl Verifier for Service {
     async fn verify(&self, request: Request<proto::VerifyRequest>) -> Result<Response<proto::VerifyResponse>, Status> {
         let span = tracing::info_span!("verify", interface = "grpc");
         let call = Call::of(&request)?;
-        let answered = self.answer(&call, request.into_inner()).instrument(span).await;
-        let result = match &answered {
-            Ok(_) => "answered",
-            Err(status) => code(status),
-        };
-        self.app.metrics.request("grpc", result);
-        answered.map(Response::new)
+        self.answer(&call, request.into_inner()).instrument(span).await.map(Response::new)
     }
 
     type VerifyStreamStream = Answers;
@@ -158,7 +162,6 @@ impl Verifier for Service {
             Some(Of::Common(common)) => asked(&self.app, Some(common))?,
             _ => return Err(Status::invalid_argument("the first message must have the field \"common\"")),
         };
-        self.app.metrics.request("grpc-stream", "answered");
         let (to_client, from_us) = mpsc::channel(64);
         let app = self.app.clone();
         tokio::spawn(stream_answers(app, asked, call, from_client, to_client));
@@ -344,7 +347,12 @@ impl From<Answer> for proto::Answer {
 /// The result as metrics name it.
 fn code(status: &Status) -> &'static str {
     match status.code() {
+        tonic::Code::Ok => "answered",
         tonic::Code::InvalidArgument => "bad-claim",
+        tonic::Code::OutOfRange => "too-long",
+        tonic::Code::DeadlineExceeded => "timeout",
+        tonic::Code::Cancelled => "cut-off",
+        tonic::Code::Unimplemented => "not-found",
         tonic::Code::ResourceExhausted => "overloaded",
         tonic::Code::PermissionDenied => "banned",
         tonic::Code::Unavailable => "stopped",

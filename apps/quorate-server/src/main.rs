@@ -219,12 +219,25 @@ fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
     runtime.block_on(fetch::run(command, unix_seconds(), &mut exit::output()))
 }
 
-/// Serves until a signal comes, then answers what was asked. A second signal ends at once. SIGHUP reads the configuration again.
+/// Serves until a signal comes, then answers what was asked. A second signal ends at once, and so does one during the start. SIGHUP
+/// reads the configuration again.
 async fn serve(config: Config, settings: &Settings, logging: &Logging) -> anyhow::Result<Exit> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut hangup = signal(SignalKind::hangup())?;
     let listen = config.listen.clone();
-    let server = Server::start(config).await?;
+    let stopped = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    let server = tokio::select! {
+        started = Server::start(config) => started?,
+        () = stopped => {
+            tracing::info!("stopped before it served");
+            return Ok(Exit::Success);
+        }
+    };
     if let Some(address) = server.address() {
         tracing::info!("listening on http://{address}");
     }

@@ -75,11 +75,15 @@ impl Server {
         let admin_socket = socket(&config.listen.admin_socket, 0o600).context("listen.admin_socket")?;
 
         let metrics = Arc::new(Metrics::new());
-        let key_sets = load_key_sets(&config)?;
-        let clients = load_clients(&config)?;
-        let tls = load_tls(&config)?.map(Tls::new);
-        let store = open_store(&config)?;
-        let board = Board::open(&config.checkpoint)?.map(Arc::new);
+        // Key sets can be large, and whoever waits for the start can give it up meanwhile.
+        let read = tokio::task::spawn_blocking(move || -> anyhow::Result<_> {
+            let (key_sets, clients) = (load_key_sets(&config)?, load_clients(&config)?);
+            let tls = load_tls(&config)?.map(Tls::new);
+            let store = open_store(&config)?;
+            let board = Board::open(&config.checkpoint)?.map(Arc::new);
+            Ok((config, key_sets, clients, tls, store, board))
+        });
+        let (config, key_sets, clients, tls, store, board) = read.await??;
         let observer: Arc<dyn Observer> = metrics.clone();
         let batcher = Batcher::start_with(config.settings(), store, Some(observer))?;
         let bans = match config.bans() {

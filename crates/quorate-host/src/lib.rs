@@ -75,6 +75,6 @@ pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
 pub use flush::flush;
 pub use lock_file::lock_file;
-pub use own_name::is_own_name;
+pub use own_name::{NotAHostName, check_host_name, is_own_name};
 pub use plain::{BYTE_ORDER_MARK, clipped, plain};
 pub use utc::utc;

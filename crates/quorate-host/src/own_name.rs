@@ -24,6 +24,22 @@ pub fn is_own_name<'a>(authority: Option<&str>, headers: impl IntoIterator<Item 
     }
 }
 
+/// Refuses a text that is no name, and that no request would ever call the server by: one with a scheme or a port, or an empty one.
+///
+/// # Errors
+/// [`NotAHostName`].
+pub fn check_host_name(text: &str) -> Result<(), NotAHostName> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_part) { Ok(()) } else { Err(NotAHostName(text.to_owned())) }
+}
+
+/// A text is not a name by which a client can call a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "found {0:?}, expected a name without a scheme and a port, such as verifier.example; each IP address is good without an entry"
+)]
+pub struct NotAHostName(String);
+
 fn is_own(host: &str, hosts: &[String]) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
@@ -61,6 +77,21 @@ mod tests {
             assert!(!header(host.as_bytes()), "{host}");
         }
         assert!(is_own_name(None, [], &hosts));
+    }
+
+    #[test]
+    fn a_name_that_no_request_has_is_refused() {
+        for name in
+            ["verifier.example", "Verifier-2.example", "a", "_dmz.example", "10.0.0.1", "xn--vrifier-bya.example"]
+        {
+            assert_eq!(check_host_name(name), Ok(()), "{name}");
+            assert!(is_own_name(None, [name.as_bytes()], &[name.to_owned()]), "{name}");
+        }
+        for text in ["", " ", "verifier.example:9596", "https://verifier.example", "vérifier.example", "a b", "[::1]"]
+        {
+            let error = check_host_name(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("found {text:?}, expected a name")), "{error}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ use quorate_evm::{
     task_network::ContractTerms,
 };
 use quorate_host::{
+    check_host_name,
     exit::{Exit, Failure, Result},
     listen::refuse_beyond_loopback,
     log,
@@ -519,7 +520,15 @@ fn http_addresses(options: &Options) -> Result<Option<Vec<SocketAddr>>> {
             ))
         })?;
     }
+    if let Some(error) = http_hosts(options).find_map(|host| check_host_name(host).err()) {
+        return Err(Failure::usage(anyhow!("--http-hosts: {error}")));
+    }
     Ok(Some(addresses))
+}
+
+/// Further names of the HTTP interface.
+fn http_hosts(options: &Options) -> impl Iterator<Item = &str> {
+    parts(options.http_hosts.as_deref().unwrap_or(""))
 }
 
 fn cannot_listen(http: &str, error: &io::Error) -> Failure {
@@ -539,7 +548,7 @@ async fn serve(
     let token = Token::read_or_create(&data.path().join("token"))?;
     let settings = ApiSettings {
         token: Some(token),
-        hosts: parts(options.http_hosts.as_deref().unwrap_or("")).map(str::to_owned).collect(),
+        hosts: http_hosts(options).map(str::to_owned).collect(),
         beyond_loopback: options.beyond_loopback.unwrap_or(false),
         ..ApiSettings::default()
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Request, State},
     http::StatusCode,
     response::{IntoResponse, Response},
@@ -16,7 +16,7 @@ use super::{
     error::{ApiError, FalseSignature},
     verify::{Content, in_pieces, read_body},
 };
-use crate::{app::App, board::Board};
+use crate::{app::App, board::Board, claims::Caller};
 
 /// What became of a posting. It is on the server's disk.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,9 +39,12 @@ pub(super) struct Taken {
     (status = 404, description = "This server has no checkpoints", body = super::error::ErrorBody),
     (status = 503, description = "Too many requests are in progress", body = super::error::ErrorBody),
 ))]
-pub(super) async fn serve(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(super) async fn serve(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, ApiError> {
     let json = board(&app)?.shown().json;
-    let place = app.budget.request().ok_or_else(ApiError::busy)?;
+    let place = app.budget.request(&caller).ok_or_else(ApiError::busy)?;
     Ok(in_pieces(json, "application/json", place))
 }
 
@@ -93,7 +96,8 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
             return Err(error);
         }
     }
-    let places = (app.budget.request().ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
+    let caller = Caller::of(request.extensions()).ok_or_else(ApiError::nameless)?;
+    let places = (app.budget.request(&caller).ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
     let mut held = app.budget.holding();
     let in_force = app.in_force();
     let longest = in_force.config.checkpoint.body_bytes;

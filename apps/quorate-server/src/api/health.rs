@@ -13,7 +13,8 @@ pub(super) async fn live() -> &'static str {
     told::live().await
 }
 
-/// Whether the server takes more claims. It says no before its queue is full, and as soon as it begins to stop.
+/// Whether the server takes more claims. It says no before its queue, or its places and memory for requests, are full, and as soon as it
+/// begins to stop.
 #[utoipa::path(get, path = "/readyz", responses(
     (status = 200, description = "It takes more claims", body = String),
     (status = 503, description = "Send claims to another server", body = String),

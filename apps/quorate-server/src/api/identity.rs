@@ -5,17 +5,14 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::{
-        HeaderValue, StatusCode,
-        header::{CONTENT_TYPE, WWW_AUTHENTICATE},
-    },
+    http::{HeaderValue, StatusCode, header::WWW_AUTHENTICATE},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
 use http_body_util::{BodyExt as _, Limited};
 use tokio::time::timeout;
 
-use super::error::ApiError;
+use super::{calls::is_call, error::ApiError};
 use crate::{app::App, grpc};
 
 /// Gives the request its [`Caller`](crate::claims::Caller), or refuses it without a look at its body.
@@ -28,8 +25,7 @@ pub(super) async fn identified(State(app): State<Arc<App>>, mut request: Request
         Err(why) => why.to_string(),
     };
     app.metrics.unknown_client();
-    let content = request.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    if content.starts_with(b"application/grpc") {
+    if is_call(request.headers()) {
         return grpc::unknown_client(&why);
     }
     discard(request.into_body()).await;

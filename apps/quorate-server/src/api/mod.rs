@@ -8,6 +8,7 @@ mod checkpoint;
 mod status;
 mod admin;
 mod health;
+mod calls;
 mod identity;
 mod openapi;
 
@@ -31,9 +32,9 @@ use crate::{app::App, grpc};
 /// What is served to those who send claims, beside `pages` for people. Whoever is no client gets nothing but the server's health. The
 /// counters are among it if there is no address for them alone.
 pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>, with_metrics: bool) -> Router {
-    let to_everybody = health().merge(grpc::tools::health(app)).method_not_allowed_fallback(other_method);
+    let to_everybody = health().merge(of_grpc(app, grpc::tools::health(app))).method_not_allowed_fallback(other_method);
     let to_clients = counters(with_metrics)
-        .merge(grpc::routes(app))
+        .merge(of_grpc(app, grpc::routes(app)))
         .merge(pages)
         .route("/openapi.json", get(openapi::serve))
         .route("/v1/known", get(status::known))
@@ -49,7 +50,7 @@ pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>, with_metrics: bool
 /// What is served to those who send claims on connections that come while the server stops: that it stops.
 pub(crate) fn draining(app: &Arc<App>, with_metrics: bool) -> Router {
     let to_clients = counters(with_metrics).layer(from_fn_with_state(app.clone(), identity::identified));
-    let to_everybody = health().merge(grpc::tools::health(app));
+    let to_everybody = health().merge(of_grpc(app, grpc::tools::health(app)));
     to_clients.merge(to_everybody).fallback(stopping).with_state(app.clone())
 }
 
@@ -86,6 +87,11 @@ pub(crate) fn administration_draining(app: &Arc<App>) -> Router {
 /// Whether the server lives, and takes claims.
 fn health() -> Router<Arc<App>> {
     Router::new().route("/livez", get(health::live)).route("/readyz", get(health::ready))
+}
+
+/// Routes of gRPC, to which nothing but calls of gRPC comes.
+fn of_grpc(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {
+    routes.route_layer(from_fn_with_state(app.clone(), calls::alone))
 }
 
 /// What is counted.

@@ -15,7 +15,7 @@ use futures_util::{FutureExt as _, StreamExt as _, stream, stream::FuturesUnorde
 use http_body_util::BodyExt as _;
 use quorate_host::listen::PIECE;
 use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc},
+    sync::mpsc,
     time::{Instant, timeout, timeout_at},
 };
 
@@ -23,12 +23,12 @@ use super::error::ApiError;
 use crate::{
     answer::Answer,
     app::App,
-    budget::Held,
+    budget::{Held, Place},
     claims::{Asked, BadClaims, Caller, Named, Reader},
 };
 
 /// Answers lines of a body as they come.
-pub(super) fn stream(app: Arc<App>, asked: Asked, caller: Caller, body: Body, place: OwnedSemaphorePermit) -> Response {
+pub(super) fn stream(app: Arc<App>, asked: Asked, caller: Caller, body: Body, place: Place) -> Response {
     let (to_client, from_us) = mpsc::channel(2);
     tokio::spawn(async move {
         let longest = Duration::from_millis(app.in_force().config.limits.write_ms);
@@ -48,7 +48,7 @@ struct Stream {
     asked: Asked,
     caller: Caller,
     out: Out,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Stream {
@@ -115,8 +115,8 @@ impl Stream {
                             continue;
                         }
                     };
-                    line_until = Instant::now() + line_time;
                     let mut wanted = 2 * line.len();
+                    let memory_until = Instant::now() + line_time;
                     let now = app.in_force();
                     let named = loop {
                         let mut reader =
@@ -132,7 +132,7 @@ impl Stream {
                             }
                             held.give(bytes);
                         } else {
-                            if timeout_at(line_until, held.reserve(wanted, line_time)).await.ok().flatten().is_none() {
+                            if timeout_at(memory_until, held.reserve(wanted, line_time)).await.ok().flatten().is_none() {
                                 break Some(Err(BadClaims::NoRoom));
                             }
                             // Nobody knows what the line takes, and each try reads it from its beginning.
@@ -140,7 +140,11 @@ impl Stream {
                         }
                     };
                     held.give(Lines::taken(&line));
+                    if named.is_some() {
+                        line_until = Instant::now() + line_time;
+                    }
                     match named {
+                        // A blank line. Whoever sends nothing else is as silent as who sends nothing.
                         None => {}
                         Some(Ok(named)) => ahead = Some(named),
                         Some(Err(BadClaims::Claim(malformed))) => {

@@ -91,8 +91,8 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
     let query = query.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let in_force = app.in_force();
     let asked = Asked::read(query, in_force.config.suite()).map_err(ApiError::bad_query)?;
-    let place = app.budget.request().ok_or_else(ApiError::busy)?;
     let caller = Caller::of(request.extensions()).ok_or_else(ApiError::nameless)?;
+    let place = app.budget.request(&caller).ok_or_else(ApiError::busy)?;
     if content == Content::Lines {
         return Ok(stream(app.clone(), asked, caller, request.into_body(), place));
     }

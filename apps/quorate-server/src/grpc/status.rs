@@ -19,7 +19,9 @@ pub(super) fn slow() -> Status {
 pub(super) fn all_refused(refused: Refused) -> Option<Status> {
     let why = refused.to_string();
     match refused {
-        Refused::Overloaded | Refused::SuspectsOverloaded | Refused::TooLarge => Some(Status::resource_exhausted(why)),
+        Refused::Overloaded | Refused::SuspectsOverloaded => Some(Status::resource_exhausted(why)),
+        // As of a message that is too long: nobody shall repeat what is refused for ever.
+        Refused::TooLarge => Some(Status::out_of_range(why)),
         Refused::Stopped => Some(Status::unavailable(why)),
         Refused::Banned => Some(Status::permission_denied(why)),
         Refused::Failed => Some(Status::internal(why)),

@@ -28,8 +28,11 @@ use tonic_health::pb::{
     health_server::{Health, HealthServer},
 };
 
-use super::status::{busy, slow};
-use crate::app::App;
+use super::{
+    past_its_limits,
+    status::{busy, slow},
+};
+use crate::{app::App, claims::Caller};
 
 /// Whether the server takes claims. It is answered however much else is asked, and while the server stops.
 pub(crate) fn health(app: &Arc<App>) -> Router<Arc<App>> {
@@ -142,7 +145,8 @@ const MOMENT: Duration = Duration::from_secs(1);
 
 /// A tool has a place like a request, for as long as a body may take.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let Some(place) = app.budget.request() else { return busy().into_http() };
+    let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
+    let Some(place) = app.budget.request(&caller) else { return busy().into_http() };
     let (stop, longest) =
         (app.connections.stopping().clone(), Duration::from_millis(app.in_force().config.limits.body_ms));
     let until = async move {

@@ -8,7 +8,7 @@ use std::{
 use quorate_server::config::ServerLimits;
 use serde_json::json;
 
-use crate::rig::{Rig, answer, eventually, example};
+use crate::rig::{PATIENCE, Rig, answer, eventually, example};
 
 fn hasty() -> Rig {
     Rig::with(|config| {
@@ -160,6 +160,60 @@ fn a_reader_who_never_reads() {
     eventually("its request is still in progress", || {
         rig.get("/metrics").body.contains("quorate_requests_in_progress 0\n")
     });
+}
+
+/// Clients of HTTP/2 that opened no window for an answer of three bytes kept all connections, and needed no token for that.
+#[test]
+fn an_answer_that_nobody_takes_keeps_nobody_out() {
+    let rig = Rig::with(|config| config.limits.connections = 3);
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let length = u8::try_from(payload.len()).unwrap();
+        [&[0, 0, length, kind, flags, 0, 0, 0, stream][..], payload].concat()
+    };
+    let sent = [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        // Streams begin with a window of zero bytes.
+        frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]),
+        frame(1, 5, 1, b"\x82\x86\x44\x06/livez\x41\x09localhost"),
+    ];
+    let silent = [(); 3].map(|()| {
+        let mut stream = rig.tcp();
+        stream.write_all(&sent.concat()).unwrap();
+        // Until the head of the answer is there.
+        loop {
+            let mut head = [0; 9];
+            stream.read_exact(&mut head).unwrap();
+            let mut payload = vec![0; usize::from(head[1]) * 256 + usize::from(head[2])];
+            stream.read_exact(&mut payload).unwrap();
+            if head[3] == 1 {
+                break stream;
+            }
+        }
+    });
+    let begun = Instant::now();
+    assert_eq!(rig.get("/livez").status, 200);
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    drop(silent);
+}
+
+/// A client that sent a blank line now and then kept its place for ever, and all places were gone after a few of them.
+#[test]
+fn blank_lines_are_silence() {
+    let rig = Rig::with(|config| config.limits.body_ms = 1000);
+    let mut stream = rig.tcp();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n\
+                Content-Length: 1000000\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut to_server = stream.try_clone().unwrap();
+    let sending = std::thread::spawn(move || {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && to_server.write_all(b"\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let lines = answer(stream).lines();
+    assert_eq!(lines[0]["error"]["code"], "timeout", "{lines:?}");
+    sending.join().unwrap();
 }
 
 #[test]

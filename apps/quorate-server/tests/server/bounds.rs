@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
-    grpc::{Caller, framed, proto},
+    grpc::{Caller, framed, proto, unary},
     process::{Listening, SUSPECT, program},
     rig::{Rig, ask, eventually, example, post},
 };
@@ -61,6 +61,15 @@ fn a_claim_that_hashes_too_much_is_refused() {
     let answer = rig.verify(&large);
     assert_eq!((answer.status, answer.code().as_str()), (413, "too-long"), "{answer:?}");
     assert!(answer.message().contains("hashes the message behind each key"), "{}", answer.message());
+    let claim = proto::Claim {
+        suite: "chia".to_owned(),
+        public_keys: vec![Bytes::from_static(b"\xc0"); 200],
+        message: Some(vec![0; 2 << 20].into()),
+        ..proto::Claim::default()
+    };
+    let request = proto::VerifyRequest { common: None, claims: vec![claim] };
+    let (code, why) = Runtime::new().unwrap().block_on(unary(&rig, &request)).unwrap_err();
+    assert!(code == "11" && why.contains("hashes%20the%20message"), "{code}: {why}");
     assert_eq!(rig.get("/readyz").status, 200);
     let signed = example("one-false.jsonl");
     let answers = rig.verify(&format!("[{large}, {}]", signed.lines().next().unwrap())).json();
@@ -229,6 +238,25 @@ fn one_connection_has_so_many_requests_in_progress() {
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert_eq!(in_progress(&rig), 3);
     });
+}
+
+/// A balancer sent claims to a server that refused all of them, because nothing waited in its queue.
+#[test]
+fn readyz_says_no_when_nearly_all_places_are_taken() {
+    let rig = Rig::with(|config| config.limits.requests = 5);
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n";
+    let mut open = Vec::new();
+    for taken in 1..=4 {
+        let mut stream = rig.tcp();
+        stream.write_all(head.as_bytes()).unwrap();
+        open.push(stream);
+        eventually("the stream is in progress", || in_progress(&rig) == taken);
+        assert_eq!(rig.get("/readyz").status, if taken < 4 { 200 } else { 503 }, "{taken}");
+    }
+    let body = rig.get("/readyz").body;
+    assert!(body.starts_with("nearly all places for requests"), "{body}");
+    drop(open);
+    eventually("the places are free", || rig.get("/readyz").status == 200);
 }
 
 /// 256 connections on which something harmless is asked now and then kept everybody else out.

@@ -3,6 +3,7 @@
 use std::{io::Write as _, net::TcpStream, os::unix::net::UnixStream, thread};
 
 use bytes::Bytes;
+use quorate_server::config::Config;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::{runtime::Runtime, sync::mpsc};
@@ -20,9 +21,16 @@ pub(crate) fn tokens(clients: &[(&str, &str)]) -> String {
 
 /// A server that knows alice and bob.
 fn rig() -> Rig {
+    rig_with(|_| {})
+}
+
+fn rig_with(change: impl FnOnce(&mut Config)) -> Rig {
     let folder = tempfile::tempdir().unwrap();
     let file = secret(folder.path(), "tokens.toml", &tokens(&[("alice", "of alice"), ("bob", "of bob")]));
-    Rig::with(|config| config.clients.tokens = file)
+    Rig::with(|config| {
+        config.clients.tokens = file;
+        change(config);
+    })
 }
 
 fn with_token(rig: &Rig, method: &str, path: &str, token: Option<&str>, body: &str) -> Answer {
@@ -104,6 +112,30 @@ fn no_client_has_a_source_of_another_one_banned() {
     let pardon = json!({"source": "bob/peer7"}).to_string();
     assert_eq!(rig.admin("/v1/pardon", &pardon).json(), json!({"done": true}));
     assert_eq!(verify(&rig, Some("of bob"), &claim(true, Some("peer7"))).status, 200);
+}
+
+/// One client could take all places, and the others were refused as long as it liked.
+#[test]
+fn a_client_leaves_places_to_others() {
+    let rig = rig_with(|config| config.limits.requests = 4);
+    let open: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = rig.tcp();
+            let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n\
+                        Authorization: Bearer of alice\r\nContent-Length: 9\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    eventually("both streams are in progress", || {
+        rig.admin_get("/metrics").body.contains("quorate_requests_in_progress 2\n")
+    });
+    let claim = claim(true, None);
+    let refused = verify(&rig, Some("of alice"), &claim);
+    assert_eq!((refused.status, refused.code().as_str()), (503, "overloaded"), "{refused:?}");
+    assert_eq!(verify(&rig, Some("of bob"), &claim).status, 200);
+    drop(open);
+    eventually("her places are free", || verify(&rig, Some("of alice"), &claim).status == 200);
 }
 
 #[test]

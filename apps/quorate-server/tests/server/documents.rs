@@ -132,6 +132,16 @@ fn the_files_of_deploy_are_understood() {
     let of_unit =
         variables(unit.lines().filter_map(|line| line.strip_prefix("Environment=")).map(str::to_owned).collect());
     let config = Config::read(None, of_unit, &[]).unwrap();
+    // A start may take as long under Kubernetes. A server with large key sets was killed there and begun anew for ever.
+    let manifest = read("deploy/kubernetes/base/server/deployment.yaml");
+    let (_, probe) = manifest.split_once("startupProbe: ").unwrap();
+    let (probe, _) = probe.split_once('\n').unwrap();
+    let number = |name: &str| -> u64 {
+        let (_, after) = probe.split_once(name).unwrap();
+        after.split([',', ' ', '}']).next().unwrap().parse().unwrap()
+    };
+    assert!(unit.contains("\nTimeoutStartSec=5min\n"));
+    assert!(number("periodSeconds: ") * number("failureThreshold: ") >= 5 * 60, "{probe}");
     // Somebody reaches the socket: the group is a real one, may enter the folder, and the socket is open to it.
     assert!(unit.contains("\nGroup=quorate-clients\n") && unit.contains("\nRuntimeDirectoryMode=0750\n"));
     assert!(unit.contains("groupadd --system quorate-clients") && config.listen.socket_mode == "0660");

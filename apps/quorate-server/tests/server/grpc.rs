@@ -19,7 +19,7 @@ use tokio::{net::TcpStream, runtime::Runtime, sync::mpsc, time::timeout};
 use self::proto::{
     Answer, Claim, Common, StreamRequest, VerifyRequest, VerifyResponse, claim::Source, stream_request::Of,
 };
-use crate::rig::{PATIENCE, Rig, eventually, example};
+use crate::rig::{PATIENCE, Rig, ask, eventually, example};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::all, reason = "it is generated")]
 pub(crate) mod proto {
@@ -127,6 +127,72 @@ fn claims_and_verdicts() {
     assert_eq!(valid, [true, true, true, false]);
     assert_eq!(answers[3].reason.as_deref(), Some("the signature does not match the keys and messages"));
     assert_eq!(answers[1].id, "mainnet block 17034870, credential change 1");
+}
+
+/// A page anywhere sent false claims in an honest peer's name, as a request for which a browser asks nobody: it had no content type.
+#[test]
+fn a_page_in_a_browser_calls_nothing() {
+    let rig = Rig::start();
+    let lie = || Claim { source: Some(Source::SourceName("peer7".to_owned())), ..claims().remove(3) };
+    let frame = framed(&VerifyRequest { common: None, claims: vec![lie(), lie(), lie()] });
+    let send = |method: &str, path: &str, headers: &str| {
+        let head = format!(
+            "{method} /{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {}\r\n\r\n",
+            frame.len()
+        );
+        ask(rig.tcp(), &head, &frame)
+    };
+    for path in [
+        "quorate.v1.Verifier/Verify",
+        "quorate.v1.Verifier/VerifyStream",
+        "grpc.health.v1.Health/Check",
+        "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    ] {
+        for headers in ["", "Content-Type: text/plain\r\n", "Content-Type: text/plain; application/grpc\r\n"] {
+            let answer = send("POST", path, headers);
+            assert_eq!((answer.status, answer.code().as_str()), (415, "content-type"), "{path}: {headers}");
+        }
+        assert_eq!(send("GET", path, "Content-Type: application/grpc\r\n").status, 415, "{path}");
+    }
+    assert_eq!(rig.get("/v1/sources").json(), Value::Array(vec![]));
+    let metrics = rig.get("/metrics").body;
+    assert!(
+        metrics.contains("quorate_requests_total{interface=\"unknown\",result=\"content-type\"} 16\n"),
+        "{metrics}"
+    );
+}
+
+/// What had no place, came too slowly or was too long was not among the requests that metrics count.
+#[test]
+fn every_call_is_counted_with_its_end() {
+    use std::io::Write as _;
+    let rig = Rig::with(|config| (config.limits.requests, config.limits.body_bytes) = (1, 1000));
+    let runtime = Runtime::new().unwrap();
+    let taken = |places: usize| {
+        let line = format!("quorate_requests_in_progress {places}\n");
+        eventually("the places are not as they should be", || rig.get("/metrics").body.contains(&line));
+    };
+    // A place is given back a moment after the answer.
+    let ask = |request: &VerifyRequest| {
+        taken(0);
+        runtime.block_on(unary(&rig, request))
+    };
+    let request = VerifyRequest { common: None, claims: vec![claims().remove(0)] };
+    ask(&request).unwrap();
+    assert_eq!(ask(&VerifyRequest::default()).unwrap_err().0, "3");
+    let long = Claim { signature: vec![0; 2000].into(), ..Claim::default() };
+    assert_eq!(ask(&VerifyRequest { common: None, claims: vec![long] }).unwrap_err().0, "11");
+    let mut open = rig.tcp();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n";
+    taken(0);
+    open.write_all(head.as_bytes()).unwrap();
+    taken(1);
+    assert_eq!(runtime.block_on(unary(&rig, &request)).unwrap_err().0, "8");
+    let metrics = rig.get("/metrics").body;
+    for result in ["answered", "bad-claim", "too-long", "overloaded"] {
+        let line = format!("quorate_requests_total{{interface=\"grpc\",result=\"{result}\"}} 1\n");
+        assert!(metrics.contains(&line), "{result}: {metrics}");
+    }
 }
 
 /// The time for a body is that in which it comes. A claim of a suspect waits for longer until it is verified.

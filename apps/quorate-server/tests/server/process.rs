@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate_lab::run::{Run as _, Running, Signal, command, command_after};
+use quorate_lab::run::{Run as _, Running, Signal, command, command_after, shell};
 
 use crate::{
     bounds::claim,
@@ -129,6 +129,26 @@ fn a_second_signal_ends_at_once() {
     server.run.signal(Signal::TERM);
     assert_eq!(server.run.ended(), 130);
     assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+/// A start that read a large key set looked at no signal, not even at a second one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_a_start() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = path(folder.path(), "keys");
+        shell(&format!("exec mkfifo '{pipe}'")).ran().exits(0);
+        // Nobody writes into it, so it is read for ever.
+        let key_sets = format!("verify.key_sets=all={pipe}");
+        let mut command = program();
+        command.args(["--listen", "127.0.0.1:0", "--suite", "eth2", "--set", &key_sets]);
+        let mut run = Running::start(&mut command);
+        eventually("it handles no signals", || run.catches(signal));
+        assert_eq!(run.ended_within(Duration::from_millis(300)), None);
+        run.signal(signal);
+        assert_eq!(run.ended(), 0);
+    }
 }
 
 #[test]

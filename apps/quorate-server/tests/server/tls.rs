@@ -5,11 +5,13 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     os::unix::fs::PermissionsExt as _,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use prost::Message as _;
-use quorate_lab::run::{Folder, Ran, Run as _, has, shell};
+use quorate_host::{unix_seconds, utc};
+use quorate_lab::run::{Folder, Ran, Run as _, Running, has, shell};
 use quorate_server::{Server, config::Config};
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Runtime;
@@ -47,12 +49,31 @@ impl Authority {
 
     /// A certificate for DNS names.
     fn signs(&self, file: &str, names: &[&str]) -> Certificate {
+        let certificate = self.asked(file, names);
+        let by = "-CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extensions";
+        self.openssl(&format!("x509 -req -in {file}.csr {by} -out {file}.crt"));
+        certificate
+    }
+
+    /// A certificate for a DNS name until a second of Unix time.
+    fn signs_until(&self, file: &str, name: &str, end: u64) -> Certificate {
+        let certificate = self.asked(file, &[name]);
+        let end: String = utc(end).chars().filter(char::is_ascii_digit).collect();
+        self.0.file("index", "");
+        let rules =
+            "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\npolicy=p\n";
+        self.0.file("ca.cnf", format!("{rules}[p]\ncommonName=supplied\n"));
+        let by = "-config ca.cnf -cert ca.crt -keyfile ca.key -startdate 20240101000000Z -extfile extensions";
+        self.openssl(&format!("ca -batch -notext {by} -enddate {end}Z -in {file}.csr -out {file}.crt"));
+        certificate
+    }
+
+    /// What a certificate is asked for with, and where it will be.
+    fn asked(&self, file: &str, names: &[&str]) -> Certificate {
         let names: Vec<_> = names.iter().map(|name| format!("DNS:{name}")).collect();
         let extensions = "basicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth,clientAuth\n";
         self.0.file("extensions", format!("{extensions}subjectAltName={}\n", names.join(",")));
         self.openssl(&format!("req {KEY} -subj /CN=ignored -keyout {file}.key -out {file}.csr"));
-        let by = "-CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extensions";
-        self.openssl(&format!("x509 -req -in {file}.csr {by} -out {file}.crt"));
         Certificate { file: self.0.path(&format!("{file}.crt")), key: self.0.path(&format!("{file}.key")) }
     }
 
@@ -155,6 +176,74 @@ fn a_certificate_is_the_name_of_a_client() {
     }
     // And nobody where certificates cannot be shown.
     assert_eq!(rig.verify(&body).status, 401);
+}
+
+/// A connection by openssl, which shows a certificate.
+fn connection(rig: &Rig, certificate: &Certificate, more: &str) -> Command {
+    let Certificate { file, key } = certificate;
+    let port = rig.tls_address().port();
+    shell(&format!("exec openssl s_client -connect 127.0.0.1:{port} -cert {file} -key {key} {more}"))
+}
+
+/// A session that was opened again brought the certificate of its client along, also one that had expired.
+#[test]
+fn a_session_is_not_opened_again_where_clients_show_certificates() {
+    if !can_run() {
+        return;
+    }
+    let authority = Authority::new();
+    let server = authority.signs("server", &["localhost"]);
+    let alice = authority.signs("alice", &["alice.example"]);
+    for (clients, expected) in [("", true), (authority.file().as_str(), false)] {
+        let rig = rig(&server, |config| config.tls.clients = clients.to_owned());
+        let text = connection(&rig, &alice, "-tls1_2 -reconnect").ran().all();
+        assert!(text.contains("New, TLSv1.2"), "{text}");
+        assert_eq!(text.contains("Reused, TLSv1.2"), expected, "{text}");
+        // Nor is one handed out in TLS 1.3.
+        let mut asking = connection(&rig, &alice, "-tls1_3 -ign_eof");
+        let request = "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let text = asking.ran_with(request).all();
+        assert!(text.contains("200 OK"), "{text}");
+        assert_eq!(text.contains("Post-Handshake New Session Ticket arrived"), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_connection_ends_with_the_certificate_of_its_client() {
+    if !can_run() {
+        return;
+    }
+    let authority = Authority::new();
+    let rig = rig(&authority.signs("server", &["localhost"]), |config| {
+        config.tls.clients = authority.file();
+        // Nothing else ends it.
+        (config.limits.header_ms, config.limits.idle_ms) = (600_000, 600_000);
+    });
+    let end = unix_seconds() + 20;
+    let mut asking = connection(&rig, &authority.signs_until("alice", "alice.example", end), "-quiet");
+    let mut open = Running::start(asking.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    open.child.stdin.as_mut().unwrap().write_all(b"GET /v1/known HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let ran = open.ends();
+    assert!(ran.out.contains("200 OK") && unix_seconds() > end, "{ran:?}");
+}
+
+#[test]
+fn a_connection_ends_when_its_authority_is_gone() {
+    if !can_run() {
+        return;
+    }
+    let (old, new) = (Authority::new(), Authority::new());
+    let rig = rig(&old.signs("server", &["localhost"]), |config| {
+        config.tls.clients = old.file();
+        (config.limits.header_ms, config.limits.idle_ms) = (600_000, 600_000);
+    });
+    let mut asking = connection(&rig, &old.signs("alice", &["alice.example"]), "-quiet");
+    let mut open = Running::start(asking.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()));
+    open.child.stdin.as_mut().unwrap().write_all(b"GET /v1/known HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    assert_eq!(open.ended_within(Duration::from_secs(6)), None);
+    let authorities = new.file();
+    rig.reload(move |config| config.tls.clients = authorities).unwrap();
+    open.ended();
 }
 
 #[test]

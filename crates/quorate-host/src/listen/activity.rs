@@ -31,7 +31,7 @@ pub(super) struct Activity {
 
 #[derive(Debug)]
 struct State {
-    /// Requests whose answers are not taken yet.
+    /// Requests that are ours to answer. One whose answer waits for the client is not.
     in_progress: AtomicUsize,
     /// Since when there are none, in milliseconds after the listener began.
     idle_since: AtomicU64,
@@ -80,7 +80,7 @@ impl Activity {
     /// A request begins. It ends when this is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> InProgress {
         self.state.in_progress.fetch_add(1, Ordering::Relaxed);
-        InProgress(self.clone())
+        InProgress { of: self.clone(), is_ours: true }
     }
 
     /// Is cancelled when the connection is to make room.
@@ -97,17 +97,37 @@ impl Drop for Activity {
 
 /// A request in progress.
 #[derive(Debug)]
-pub(super) struct InProgress(Arc<Activity>);
+pub(super) struct InProgress {
+    of: Arc<Activity>,
+    /// Whether the client waits for us, and not we for the client.
+    is_ours: bool,
+}
+
+impl InProgress {
+    /// The client waits for more of the answer.
+    pub(super) fn resume(&mut self) {
+        if !std::mem::replace(&mut self.is_ours, true) {
+            self.of.state.in_progress.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A part of the answer waits for the client from now on. A client that takes none of it is as idle as one that asks nothing.
+    pub(super) fn pause(&mut self) {
+        self.of.state.idle_since.store(self.of.all.now(), Ordering::Relaxed);
+        if std::mem::replace(&mut self.is_ours, false) {
+            self.of.state.in_progress.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.state.idle_since.store(self.0.all.now(), Ordering::Relaxed);
-        self.0.state.in_progress.fetch_sub(1, Ordering::Relaxed);
+        self.pause();
     }
 }
 
 /// So long a connection must have been idle.
-const MOMENT: Duration = Duration::from_millis(250);
+pub(super) const MOMENT: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests {
@@ -133,5 +153,27 @@ mod tests {
         assert!(!first.closing().is_cancelled());
         drop((busy, third));
         assert_eq!(all.lock().len(), 2);
+    }
+
+    #[test]
+    fn a_request_whose_answer_waits_for_the_client_keeps_no_place() {
+        let all = Activities::new();
+        let connection = Arc::new(all.open(1));
+        let mut request = connection.begin();
+        let in_progress = || connection.state.in_progress.load(Ordering::Relaxed);
+        for _ in 0..2 {
+            request.pause();
+            request.pause();
+            assert_eq!(in_progress(), 0);
+            request.resume();
+            request.resume();
+            assert_eq!(in_progress(), 1);
+        }
+        request.pause();
+        drop(request);
+        assert_eq!(in_progress(), 0);
+        std::thread::sleep(MOMENT + Duration::from_millis(20));
+        all.close_the_most_idle();
+        assert!(connection.closing().is_cancelled());
     }
 }

@@ -24,11 +24,11 @@ impl<K> Default for CountsByKey<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> CountsByKey<K> {
+impl<K: Clone + Eq + Hash> CountsByKey<K> {
     /// Counts one more; `None` if the key has as many as it may.
     pub fn begin(self: &Arc<Self>, key: K, most: usize) -> Option<Counted<K>> {
         let mut counts = self.lock();
-        let count = counts.entry(key).or_default();
+        let count = counts.entry(key.clone()).or_default();
         if *count >= most {
             if *count == 0 {
                 counts.remove(&key);

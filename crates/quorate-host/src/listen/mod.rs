@@ -14,7 +14,7 @@ mod tls;
 
 use std::{
     convert::Infallible,
-    fmt, io,
+    fmt, future, io,
     net::IpAddr,
     os::fd::AsFd,
     sync::{
@@ -43,7 +43,6 @@ use tokio::{
     time::{interval, sleep, timeout},
 };
 use tokio_io_timeout::TimeoutStream;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
@@ -51,7 +50,7 @@ use tokio_util::{
 use tower::ServiceExt as _;
 
 use self::{
-    activity::{Activities, Activity},
+    activity::{Activities, Activity, MOMENT},
     authority::Renamed,
     readers::Readers,
 };
@@ -67,7 +66,7 @@ use crate::{is_own_name, socket::SocketFile};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Connections at once. For a further one, the connection that has been idle for the longest time is closed; if all are busy, it
-    /// waits.
+    /// waits. One that takes nothing of its answer is idle.
     pub connections: usize,
     /// Requests at once on a connection of HTTP/2. Without a number, HTTP/1 alone is served.
     pub streams: Option<u32>,
@@ -225,7 +224,9 @@ impl Connections {
         self.listen_ip(listener, None, routers);
     }
 
-    /// The same over TLS. A client whose handshake is not done within the time for the head of a request is closed.
+    /// The same over TLS. A client whose handshake is not done within the time for the head of a request is closed. When its certificate
+    /// expires, or a reload takes its authority away, the connection ends after the requests in progress, at the latest after the time
+    /// for an answer.
     pub fn listen_tls(&self, listener: TcpListener, tls: Tls, routers: Routers) {
         self.listen_ip(listener, Some(tls), routers);
     }
@@ -243,8 +244,7 @@ impl Connections {
                 let Some(place) = this.place(&routers).await else { return };
                 // Answers are small, or come in pieces, and must not wait for each other.
                 let _ = stream.set_nodelay(true);
-                let tls = tls.as_ref().map(Tls::acceptor);
-                this.begin((stream, tls), (place, counted), &routers, Some(address), address.to_string());
+                this.begin((stream, tls.clone()), (place, counted), &routers, Some(address), address.to_string());
             }
         });
     }
@@ -319,7 +319,7 @@ impl Connections {
     /// Serves a connection on a task of its own.
     fn begin<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
-        stream: (S, Option<TlsAcceptor>),
+        stream: (S, Option<Tls>),
         place: (OwnedSemaphorePermit, Option<Counted<IpAddr>>),
         routers: &Routers,
         address: Option<IpAddr>,
@@ -345,7 +345,7 @@ impl Connections {
 
     async fn serve<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
-        (stream, tls): (S, Option<TlsAcceptor>),
+        (stream, tls): (S, Option<Tls>),
         router: Router,
         mut remote: RemoteEnd,
         activity: Arc<Activity>,
@@ -363,9 +363,10 @@ impl Connections {
             () = end.cancelled() => return,
             () = activity.closing().cancelled() => return,
         }
-        let Some(acceptor) = tls else {
-            return self.converse(stream, bounds, router, remote, activity, late).await;
+        let Some(tls) = tls else {
+            return self.converse((stream, future::pending()), bounds, router, remote, activity, late).await;
         };
+        let acceptor = tls.acceptor();
         let stream = tokio::select! {
             done = timeout(head, acceptor.accept(stream)) => match done {
                 Ok(Ok(stream)) => stream,
@@ -378,8 +379,9 @@ impl Connections {
             () = end.cancelled() => return,
             () = activity.closing().cancelled() => return,
         };
-        if let Some(shown) = stream.get_ref().1.peer_certificates().and_then(<[_]>::first) {
-            let name = tls::name_of(shown);
+        let shown = stream.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
+        if let Some(own) = shown.first() {
+            let name = tls::name_of(own);
             if name.is_none() {
                 tracing::debug!(
                     "a client's certificate is not for one DNS name, so it names nobody; the connection is closed"
@@ -388,13 +390,21 @@ impl Connections {
             }
             remote.certificate = name;
         }
-        self.converse(stream, bounds, router, remote, activity, late).await;
+        let unknown = async move {
+            if shown.is_empty() {
+                future::pending::<()>().await;
+            }
+            while tls.knows(&shown) {
+                sleep(LOOK).await;
+            }
+        };
+        self.converse((stream, unknown), bounds, router, remote, activity, late).await;
     }
 
-    /// Serves a stream on which something has come.
-    async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    /// Serves a stream on which something has come, at the longest until its client is unknown.
+    async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static, U: Future<Output = ()> + Send>(
         &self,
-        stream: S,
+        (stream, unknown): (S, U),
         bounds: Bounds,
         router: Router,
         remote: RemoteEnd,
@@ -455,8 +465,9 @@ impl Connections {
         };
         let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service);
         let mut connection = std::pin::pin!(connection);
-        let mut tick = interval((write / 4).max(Duration::from_millis(10)));
+        let mut tick = interval((write / 4).clamp(Duration::from_millis(10), MOMENT));
         let mut over = std::pin::pin!(sleep(longest.unwrap_or(Duration::MAX)));
+        let mut unknown = std::pin::pin!(unknown);
         let (mut stopping, mut is_over) = (false, false);
         loop {
             tokio::select! {
@@ -475,6 +486,12 @@ impl Connections {
                     tracing::debug!("an idle connection is closed to make room for another one");
                     connection.as_mut().graceful_shutdown();
                 }
+                () = unknown.as_mut(), if !is_over => {
+                    tracing::debug!("a client's certificate is not good any more; its connection ends");
+                    (stopping, is_over) = (true, true);
+                    connection.as_mut().graceful_shutdown();
+                    over.as_mut().reset(tokio::time::Instant::now() + write);
+                }
                 () = over.as_mut() => {
                     if is_over {
                         tracing::debug!("a connection that is over does not end; it is closed");
@@ -484,7 +501,8 @@ impl Connections {
                     connection.as_mut().graceful_shutdown();
                     over.as_mut().reset(tokio::time::Instant::now() + write);
                 }
-                _ = tick.tick() => if readers.stalled(write) {
+                // Where others wait for a place, a client takes a part of its answer in a moment, or gives up its own.
+                _ = tick.tick() => if readers.stalled(if activity.closing().is_cancelled() { write.min(TAKEN) } else { write }) {
                     tracing::debug!("a client does not take its answer; its connection is closed");
                     return;
                 }
@@ -499,6 +517,12 @@ const WINDOW: u32 = 128 << 10;
 /// Answers are handed to a connection in pieces of this many bytes, so that an answer that is not taken stays ours, where it
 /// is counted.
 pub const PIECE: usize = 32 << 10;
+
+/// How often the certificate of a connection's client is looked at again.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// The time in which a client takes a part of an answer, once its connection is to make room for another one.
+const TAKEN: Duration = Duration::from_secs(1);
 
 /// The most headers of a request.
 const HEADERS: usize = 64;

@@ -27,6 +27,16 @@ impl Places {
         &self.free
     }
 
+    /// How many there are.
+    pub fn in_all(&self) -> usize {
+        self.in_all.load(Ordering::Relaxed)
+    }
+
+    /// Whether more than a fifth is free, so that whoever sends more finds a place.
+    pub fn is_ready(&self) -> bool {
+        self.left() > self.in_all() / 5
+    }
+
     /// How many are free.
     pub fn left(&self) -> usize {
         self.free.available_permits()
@@ -34,7 +44,7 @@ impl Places {
 
     /// How many are taken. While there are more than there shall be, those are not counted that still have to go.
     pub fn taken(&self) -> usize {
-        self.in_all.load(Ordering::Relaxed).saturating_sub(self.left())
+        self.in_all().saturating_sub(self.left())
     }
 
     /// Changes their number. If there are fewer from now on, nobody loses a place: those that are too many go when they are given back,
@@ -68,6 +78,17 @@ fn within(places: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fifth_is_left_of_places_that_are_ready() {
+        let places = Places::new(10);
+        let seven = places.free().clone().try_acquire_many_owned(7).unwrap();
+        assert!(places.is_ready());
+        let eighth = places.free().clone().try_acquire_owned().unwrap();
+        assert!(!places.is_ready());
+        drop((seven, eighth));
+        assert!(places.is_ready() && places.in_all() == 10);
+    }
 
     #[tokio::test]
     async fn the_number_of_places_follows_what_is_given_back() {

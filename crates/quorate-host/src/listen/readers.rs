@@ -30,13 +30,14 @@ impl Readers {
     }
 
     /// A body of this connection, watched. With it the request ends.
-    pub(super) fn watch(self: &Arc<Self>, body: Body, in_progress: InProgress) -> Body {
+    pub(super) fn watch(self: &Arc<Self>, body: Body, mut in_progress: InProgress) -> Body {
+        in_progress.pause();
         let id = self.with(|(next, waiting)| {
             *next += 1;
             waiting.insert(*next, Instant::now());
             *next
         });
-        Body::new(Watched { body, id, readers: self.clone(), _in_progress: in_progress })
+        Body::new(Watched { body, id, readers: self.clone(), in_progress })
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut (u64, BTreeMap<u64, Instant>)) -> T) -> T {
@@ -49,7 +50,7 @@ struct Watched {
     body: Body,
     id: u64,
     readers: Arc<Readers>,
-    _in_progress: InProgress,
+    in_progress: InProgress,
 }
 
 impl HttpBody for Watched {
@@ -59,11 +60,14 @@ impl HttpBody for Watched {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.body).poll_frame(cx);
-        this.readers.with(|(_, waiting)| match polled {
-            // It waits for us.
-            Poll::Pending => waiting.remove(&this.id),
-            Poll::Ready(_) => waiting.insert(this.id, Instant::now()),
-        });
+        // It waits for us, or what is ready waits for the client.
+        if polled.is_pending() {
+            this.in_progress.resume();
+            this.readers.with(|(_, waiting)| waiting.remove(&this.id));
+        } else {
+            this.in_progress.pause();
+            this.readers.with(|(_, waiting)| waiting.insert(this.id, Instant::now()));
+        }
         polled
     }
 

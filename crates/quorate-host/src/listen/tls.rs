@@ -8,8 +8,8 @@ use std::{
 use rustls::{
     RootCertStore, ServerConfig,
     crypto::ring,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-    server::WebPkiClientVerifier,
+    pki_types::{CertificateDer, PrivateKeyDer, UnixTime, pem::PemObject},
+    server::{NoServerSessionStorage, WebPkiClientVerifier, danger::ClientCertVerifier},
 };
 use tokio_rustls::TlsAcceptor;
 use webpki::EndEntityCert;
@@ -67,10 +67,15 @@ pub enum TlsError {
 
 /// The TLS of a listener, which can change for the connections that come. A clone is the same one.
 #[derive(Clone)]
-pub struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
+pub struct Tls(Arc<RwLock<LoadedTls>>);
 
 /// What files come to.
-pub struct LoadedTls(Arc<ServerConfig>);
+#[derive(Clone)]
+pub struct LoadedTls {
+    config: Arc<ServerConfig>,
+    /// What checks the certificates of clients, where they show some.
+    clients: Option<Arc<dyn ClientCertVerifier>>,
+}
 
 impl std::fmt::Debug for Tls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -88,16 +93,26 @@ impl Tls {
     /// TLS as loaded.
     #[must_use]
     pub fn new(loaded: LoadedTls) -> Self {
-        Self(Arc::new(RwLock::new(loaded.0)))
+        Self(Arc::new(RwLock::new(loaded)))
     }
 
-    /// The connections that come have this one. Those that are there keep theirs.
+    /// The connections that come have this one. Those that are there keep theirs, and end if their client would not get in any more.
     pub fn set(&self, loaded: LoadedTls) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = loaded.0;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone().into()
+        self.loaded().config.into()
+    }
+
+    /// Whether a client that has shown these certificates, its own first, would get in now: they expire, and authorities change.
+    pub(super) fn knows(&self, shown: &[CertificateDer<'_>]) -> bool {
+        let (Some(clients), Some((own, others))) = (self.loaded().clients, shown.split_first()) else { return false };
+        clients.verify_client_cert(own, others, UnixTime::now()).is_ok()
+    }
+
+    fn loaded(&self) -> LoadedTls {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -119,8 +134,8 @@ impl LoadedTls {
         let config = ServerConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|why| refused(certificate, why.to_string()))?;
-        let config = match clients {
-            TlsClients::All => config.with_no_client_auth(),
+        let verifier = match clients {
+            TlsClients::All => None,
             TlsClients::Known(path) | TlsClients::KnownAlone(path) => {
                 let mut roots = RootCertStore::empty();
                 for authority in certificates(path)? {
@@ -131,12 +146,21 @@ impl LoadedTls {
                     TlsClients::KnownAlone(_) => verifier,
                     _ => verifier.allow_unauthenticated(),
                 };
-                config.with_client_cert_verifier(verifier.build().map_err(|why| refused(path, why.to_string()))?)
+                Some(verifier.build().map_err(|why| refused(path, why.to_string()))?)
             }
+        };
+        let config = match &verifier {
+            None => config.with_no_client_auth(),
+            Some(verifier) => config.with_client_cert_verifier(verifier.clone()),
         };
         let mut config = config.with_single_cert(chain, secret).map_err(|why| refused(certificate, why.to_string()))?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self(Arc::new(config)))
+        if verifier.is_some() {
+            // A session that is opened again brings its client's certificate along, and nobody checks that once more.
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        }
+        Ok(Self { config: Arc::new(config), clients: verifier })
     }
 }
 
