@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
+.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,7 +76,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
-nightly: published network timing soak-stream halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
+nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
 
@@ -400,34 +400,41 @@ msrv: ## Everything compiles with the minimum Rust version that Cargo.toml state
 	"rustc $(MINIMUM)."*) echo "msrv: Rust $(MINIMUM) builds everything else here already" ;; \
 	*) $(CARGO) +$(MINIMUM) check --workspace --all-targets --locked ;; esac
 
-# A feature that compiles only beside another one is found here. The tests of the crates have all of them on.
+# A feature that compiles only beside another one is found here. The tests of the crates have all of them on. Crates whose own dependencies
+# do not change by it are checked in one run, because each run has other features of the crates of others, and checks those again. Cargo
+# unifies the features of a run: two crates stand in one run only if neither turns on a feature of a crate of ours that the other has too,
+# so that each of our crates has the features that it would have alone. A crate of others may have more: `make features-alone`. The run
+# of quorate-batcher with bn254 checks the engine and the curve with bn254 and nothing else.
+FEATURES := \
+	"-p quorate-curve -p quorate -p quorate-host -p quorate-batcher -p quorate-blst" \
+	"-p quorate-batcher --features bn254" \
+	"-p quorate-batcher -p quorate-blst --features quorate-batcher/tower,quorate-blst/no-threads,quorate-blst/portable,quorate-blst/force-adx" \
+	"-p quorate -p quorate-host --features quorate/kyber,quorate-host/log" \
+	"-p quorate -p quorate-host --features quorate/serde,quorate-host/options" \
+	"-p quorate-blst -p quorate-host --features quorate-blst/serde,quorate-host/manual" \
+	$(foreach feature,http metrics page runtime service,"-p quorate-host --features $(feature)") \
+	"-p quorate-formats" \
+	$(foreach feature,arrow compression parquet,"-p quorate-formats --features $(feature)") \
+	"-p quorate-server --features otlp" \
+	"-p quorate-node-binding -p quorate-java-binding" \
+	"-p quorate-python"
+# What stands together above.
+FEATURES_ALONE := \
+	$(foreach crate,quorate-curve quorate quorate-host quorate-batcher quorate-blst,"-p $(crate)") \
+	"-p quorate-curve --features bn254" \
+	$(foreach feature,bn254 kyber serde,"-p quorate --features $(feature)") \
+	$(foreach feature,log manual options,"-p quorate-host --features $(feature)") \
+	"-p quorate-batcher --features tower" \
+	"-p quorate-blst --features no-threads,portable,force-adx" \
+	"-p quorate-blst --features serde"
+checked = @for run in $(1); do echo "cargo check $$run"; $(CARGO) check --locked $$run || exit 1; done
+
 features: ## Each crate with each of its features alone, and the programs without what only tests turn on
 	$(CARGO) check --locked
-	$(CARGO) check --locked -p quorate-curve --features bn254
-	$(CARGO) check --locked -p quorate
-	$(CARGO) check --locked -p quorate --features bn254
-	$(CARGO) check --locked -p quorate --features serde
-	$(CARGO) check --locked -p quorate --features kyber
-	$(CARGO) check --locked -p quorate-formats
-	$(CARGO) check --locked -p quorate-formats --features parquet
-	$(CARGO) check --locked -p quorate-formats --features arrow
-	$(CARGO) check --locked -p quorate-host
-	$(CARGO) check --locked -p quorate-host --features log
-	$(CARGO) check --locked -p quorate-host --features http
-	$(CARGO) check --locked -p quorate-host --features metrics
-	$(CARGO) check --locked -p quorate-host --features options
-	$(CARGO) check --locked -p quorate-host --features manual
-	$(CARGO) check --locked -p quorate-host --features page
-	$(CARGO) check --locked -p quorate-host --features service
-	$(CARGO) check --locked -p quorate-batcher
-	$(CARGO) check --locked -p quorate-batcher --features bn254
-	$(CARGO) check --locked -p quorate-batcher --features tower
-	$(CARGO) check --locked -p quorate-blst
-	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
-	$(CARGO) check --locked -p quorate-blst --features serde
-	$(CARGO) check --locked -p quorate-server --features otlp
-	$(CARGO) check --locked -p quorate-node-binding -p quorate-java-binding
-	$(CARGO) check --locked -p quorate-python
+	$(call checked,$(FEATURES))
+
+features-alone: ## The same in a run for each crate and feature: what a crate of others needs and has only from another crate of ours
+	$(call checked,$(FEATURES_ALONE))
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu
