@@ -70,15 +70,24 @@ pub struct TestNode {
 }
 
 impl TestNode {
-    /// Starts a node with sixty accounts. If there is no `anvil`, prints a line and returns `None`.
+    /// Starts a node with ten accounts. If there is no `anvil`, prints a line and returns `None`.
     ///
     /// # Panics
     /// If there is no `anvil` and `CI=true`, or if it does not start.
     pub fn start() -> Option<Self> {
+        Self::with_accounts(10)
+    }
+
+    /// The same with so many accounts. Each start computes half their square of public keys: alloy computes those of all keys it has read
+    /// again with each line of the node's greeting.
+    ///
+    /// # Panics
+    /// If there is no `anvil` and `CI=true`, or if it does not start.
+    pub fn with_accounts(accounts: usize) -> Option<Self> {
         let program = program()?;
         // The first test that starts sets it for all.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let node = start(&program, 60).unwrap();
+        let node = start(&program, accounts).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let provider = {
             let _entered = runtime.enter();
