@@ -3,7 +3,7 @@
 //! It is the `anvil` that `make contracts` installs.
 
 use std::{
-    env,
+    env::{self, consts},
     path::{Path, PathBuf},
     thread::sleep,
     time::Duration,
@@ -31,11 +31,24 @@ use crate::needs::{checkout, skip};
 /// The program `anvil`: where `QUORATE_ANVIL` names one, where `make contracts` installs it, or on the PATH.
 pub fn find() -> Option<PathBuf> {
     let named = env::var_os("QUORATE_ANVIL").map(PathBuf::from);
-    let installed = || Some(checkout().join("contracts/node_modules/.bin/anvil")).filter(|path| path.exists());
+    let modules = checkout().join("contracts/node_modules");
+    let installed = [modules.join(of_this_machine()), modules.join(".bin/anvil")];
     let path = env::var_os("PATH").unwrap_or_default();
     named
-        .or_else(installed)
+        .or_else(|| installed.into_iter().find(|path| path.exists()))
         .or_else(|| env::split_paths(&path).map(|folder| folder.join("anvil")).find(|path| path.is_file()))
+}
+
+/// The program itself in `node_modules`, by the names of the system and the CPU that the package has: `.bin/anvil` starts it from Node.js,
+/// which takes longer, and which leaves it running when it is killed.
+fn of_this_machine() -> String {
+    let system = if consts::OS == "macos" { "darwin" } else { consts::OS };
+    let cpu = match consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("@foundry-rs/anvil-{system}-{cpu}/bin/anvil")
 }
 
 /// The program `anvil`; `None`, with a printed line, if there is none.
