@@ -28,7 +28,7 @@ lint: ## Format, types and lints of everything, tests included
 	$(CARGO) fmt --all --check
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) --no-print-directory python-lint; \
 	else echo "python-lint: skipped, there is no Python from 3.11 on"; fi
-	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked $(TESTED),quorate-curve/soak -- -D warnings
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
 	@# It runs for seconds, so the optimiser would take longer than it saves.
@@ -474,7 +474,7 @@ fuzz: ## Each fuzz target under libFuzzer for FUZZ_SECONDS, from its seeds (need
 	done
 
 soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
-	$(CARGO) test --profile dist --locked -p quorate-curve --features bn254 --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-curve --features bn254,soak --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture
