@@ -79,6 +79,8 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
+	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network,aws-lc -- -D warnings
+	$(CARGO) test --locked -p quorate-bench --features network,aws-lc schemes
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
 	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
@@ -334,19 +336,19 @@ ENVIRONMENTS := $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.ven
 environments: $(ENVIRONMENTS) ## What pip, npm and go fetch for the tests, before rows of targets run side by side
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
-	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli --features quorate-bench/aws-lc
 	$(BUILT)/dist/quorate-bench all --record
 	$(MAKE) report
 
 bench-speed: ## The benchmarks of the README's table and picture and of the page's model, recorded, and the tables (20 minutes; leave the machine alone)
-	$(CARGO) build --profile dist --locked -p quorate-bench
+	$(CARGO) build --profile dist --locked -p quorate-bench --features quorate-bench/aws-lc
 	for name in single batch block aggregate culprits msm schemes; do \
 		$(BUILT)/dist/quorate-bench $$name --record || exit 1; \
 	done
 	$(MAKE) report
 
 bench-quick: ## Every benchmark within some minutes, not recorded
-	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli --features quorate-bench/aws-lc
 	$(BUILT)/dist/quorate-bench all --quick
 
 bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs npm)
