@@ -78,6 +78,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 
 nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate --test all lanes::soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
 	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network,aws-lc -- -D warnings
 	$(CARGO) test --locked -p quorate-bench --features network,aws-lc schemes
