@@ -69,7 +69,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
 	@missing=$$(for tool in go npm javac mvn cmake pkg-config; do command -v $$tool > /dev/null || echo $$tool; done); \
-	if [ -z "$$missing" ]; then $(CARGO) build --workspace --lib --tests --locked $(TESTED) && $(MAKE) languages PROGRAMS=built; \
+	if [ -z "$$missing" ]; then $(CARGO) build --workspace --exclude quorate-fuzz --lib --tests --locked $(TESTED) && $(MAKE) languages PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "The packages for other languages need" $$missing; exit 1; \
 	else echo "languages: skipped, there is no" $$missing; fi
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
