@@ -80,6 +80,7 @@ nightly: published network timing soak-stream features-alone halmos prove miri f
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all lanes::soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
+	PROPTEST_CASES=1024 CARGO='$(CARGO)' $(PYTHON) scripts/run_tests.py --workspace --locked $(TESTED)
 	$(MAKE) no-std NO_STD=build
 	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network,aws-lc -- -D warnings
 	$(CARGO) test --locked -p quorate-bench --features network,aws-lc schemes
