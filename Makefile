@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
+.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,10 +60,14 @@ endif
 lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute)
 	$(PYTHON) scripts/check_lemmas.py
 
+# The compiler of the contracts has one thread, so the tests of the crates, which need nothing of the contracts, are built beside it.
 test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages
-	@if command -v npm > /dev/null; then $(MAKE) contracts; \
+	@$(MAKE) --no-print-directory tests-built & build=$$!; \
+	trap 'kill $$build 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
+	if command -v npm > /dev/null; then $(MAKE) contracts || exit 1; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
-	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
+	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi; \
+	wait $$build
 	CARGO='$(CARGO)' $(PYTHON) scripts/run_tests.py --workspace --locked $(TESTED)
 	$(MAKE) watch PROGRAMS=built
 	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
@@ -75,6 +79,9 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
+
+tests-built:
+	$(CARGO) test --no-run --workspace --locked $(TESTED)
 
 nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
