@@ -83,7 +83,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 tests-built:
 	$(CARGO) test --no-run --workspace --locked $(TESTED)
 
-nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
+nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, each feature alone, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all lanes::soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
