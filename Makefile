@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
+.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ lint: ## Format, types and lints of everything, tests included
 	$(CARGO) fmt --all --check
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) --no-print-directory python-lint; \
 	else echo "python-lint: skipped, there is no Python from 3.11 on"; fi
-	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked $(TESTED),quorate-curve/soak -- -D warnings
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
 	@# It runs for seconds, so the optimiser would take longer than it saves.
@@ -60,25 +60,37 @@ endif
 lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime)
 	$(PYTHON) scripts/check_lemmas.py
 
+# The compiler of the contracts has one thread, so the tests of the crates, which need nothing of the contracts, are built beside it.
 test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages (needs Python 3, and Node.js 20 or later with npm; what lacks its tool is skipped and says so)
-	@if command -v npm > /dev/null; then $(MAKE) contracts; \
+	@$(MAKE) --no-print-directory tests-built & build=$$!; \
+	trap 'kill $$build 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
+	if command -v npm > /dev/null; then $(MAKE) contracts || exit 1; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
-	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
+	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi; \
+	wait $$build
 	CARGO='$(CARGO)' $(PYTHON) scripts/run_tests.py --workspace --locked $(TESTED)
 	$(MAKE) watch PROGRAMS=built
 	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
 	@missing=$$(for tool in go npm javac mvn cmake pkg-config; do command -v $$tool > /dev/null || echo $$tool; done); \
-	if [ -z "$$missing" ]; then $(CARGO) build --workspace --lib --tests --locked $(TESTED) && $(MAKE) languages PROGRAMS=built; \
+	if [ -z "$$missing" ]; then $(CARGO) build --workspace --exclude quorate-fuzz --lib --tests --locked $(TESTED) && $(MAKE) languages PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "The packages for other languages need" $$missing; exit 1; \
 	else echo "languages: skipped, there is no" $$missing; fi
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
-nightly: published network timing soak-stream halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine; needs what `published` needs, and a nightly toolchain with Miri)
+tests-built:
+	$(CARGO) test --no-run --workspace --locked $(TESTED)
+
+nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, each feature alone, proofs for all inputs, Miri, fuzzing (hours; an idle machine; needs what `published` needs, and a nightly toolchain with Miri)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate --test all lanes::soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
+	PROPTEST_CASES=1024 CARGO='$(CARGO)' $(PYTHON) scripts/run_tests.py --workspace --locked $(TESTED)
+	$(MAKE) no-std NO_STD=build
+	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network,aws-lc -- -D warnings
+	$(CARGO) test --locked -p quorate-bench --features network,aws-lc schemes
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine; needs Node.js 20 or later with npm)
 	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
@@ -249,8 +261,9 @@ packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, r
 	packaging/tests/names.sh
 	packaging/tests/installed.sh $(BUILT)/packages
 	packaging/images.sh $(BUILT)/packages $$(dpkg --print-architecture) $(BUILT)/packages/images
-	packaging/images.sh $(BUILT)/packages $$(dpkg --print-architecture) $(BUILT)/packages/again
-	for image in $(BUILT)/packages/images/*; do cmp $$image $(BUILT)/packages/again/$${image##*/} || exit 1; done
+	@# An image is the same when it is made again. This one has every kind of layer; `make published` compares all.
+	packaging/images.sh $(BUILT)/packages $$(dpkg --print-architecture) $(BUILT)/packages/again quorate-chain
+	for image in $(BUILT)/packages/again/*; do cmp $$image $(BUILT)/packages/images/$${image##*/} || exit 1; done
 	@# A release has images for other CPUs in the same folder, which cannot be tried here.
 	for image in $(BUILT)/packages/images/*; do touch $${image%-*}-other.oci.tar; done
 	packaging/tests/images.sh $(BUILT)/packages/images
@@ -261,6 +274,9 @@ reproducible: ## Two builds of a published program in two folders are the same b
 published: dist ## What `make dist` makes, tried: programs, packages, images, and two builds that are the same (root; RELEASING.md says what it needs)
 	packaging/tests/installed.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/
 	packaging/tests/images.sh $(PUBLISHED)
+	rm -rf $(BUILT)/images-again
+	packaging/images.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/ $$(dpkg --print-architecture) $(BUILT)/images-again
+	for image in $(BUILT)/images-again/*; do cmp $$image $(PUBLISHED)/$${image##*/} || exit 1; done
 	packaging/tests/install_script.sh $(PUBLISHED)
 	packaging/tests/reproducible.sh
 
@@ -334,19 +350,19 @@ ENVIRONMENTS := $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.ven
 environments: $(ENVIRONMENTS) ## What pip, npm and go fetch for the tests, before rows of targets run side by side
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
-	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli --features quorate-bench/aws-lc
 	$(BUILT)/dist/quorate-bench all --record
 	$(MAKE) report
 
 bench-speed: ## The benchmarks of the README's table and picture and of the page's model, recorded, and the tables (20 minutes; leave the machine alone)
-	$(CARGO) build --profile dist --locked -p quorate-bench
+	$(CARGO) build --profile dist --locked -p quorate-bench --features quorate-bench/aws-lc
 	for name in single batch block aggregate culprits msm schemes; do \
 		$(BUILT)/dist/quorate-bench $$name --record || exit 1; \
 	done
 	$(MAKE) report
 
 bench-quick: ## Every benchmark within some minutes, not recorded
-	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli --features quorate-bench/aws-lc
 	$(BUILT)/dist/quorate-bench all --quick
 
 bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs Node.js 20 or later with npm)
@@ -390,8 +406,11 @@ kernels: ## Instructions of each kernel of the lanes (needs objdump)
 # On a bare target blst leaves std out; on any other it must be told to.
 NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x86_64-unknown-none)
 
+# The compiler refuses a second panic handler before it makes code, so for the host, whose code nobody wants, it only checks.
+NO_STD ?= $(if $(NO_STD_TARGET),build,check)
+
 no-std: ## quorate-curve needs no std: a program without it, for a bare target where rustup has one
-	BLST_TEST_NO_STD=1 $(CARGO) build --locked --manifest-path crates/quorate-curve/no_std/Cargo.toml \
+	BLST_TEST_NO_STD=1 $(CARGO) $(NO_STD) --locked --manifest-path crates/quorate-curve/no_std/Cargo.toml \
 		--target-dir $${CARGO_TARGET_DIR:-target}/no-std $(addprefix --target ,$(NO_STD_TARGET))
 
 msrv: MINIMUM := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -400,34 +419,41 @@ msrv: ## Everything compiles with the minimum Rust version that Cargo.toml state
 	"rustc $(MINIMUM)."*) echo "msrv: Rust $(MINIMUM) builds everything else here already" ;; \
 	*) $(CARGO) +$(MINIMUM) check --workspace --all-targets --locked ;; esac
 
-# A feature that compiles only beside another one is found here. The tests of the crates have all of them on.
+# A feature that compiles only beside another one is found here. The tests of the crates have all of them on. Crates whose own dependencies
+# do not change by it are checked in one run, because each run has other features of the crates of others, and checks those again. Cargo
+# unifies the features of a run: two crates stand in one run only if neither turns on a feature of a crate of ours that the other has too,
+# so that each of our crates has the features that it would have alone. A crate of others may have more: `make features-alone`. The run
+# of quorate-batcher with bn254 checks the engine and the curve with bn254 and nothing else.
+FEATURES := \
+	"-p quorate-curve -p quorate -p quorate-host -p quorate-batcher -p quorate-blst" \
+	"-p quorate-batcher --features bn254" \
+	"-p quorate-batcher -p quorate-blst --features quorate-batcher/tower,quorate-blst/no-threads,quorate-blst/portable,quorate-blst/force-adx" \
+	"-p quorate -p quorate-host --features quorate/kyber,quorate-host/log" \
+	"-p quorate -p quorate-host --features quorate/serde,quorate-host/options" \
+	"-p quorate-blst -p quorate-host --features quorate-blst/serde,quorate-host/manual" \
+	$(foreach feature,http metrics page runtime service,"-p quorate-host --features $(feature)") \
+	"-p quorate-formats" \
+	$(foreach feature,arrow compression parquet,"-p quorate-formats --features $(feature)") \
+	"-p quorate-server --features otlp" \
+	"-p quorate-node-binding -p quorate-java-binding" \
+	"-p quorate-python"
+# What stands together above.
+FEATURES_ALONE := \
+	$(foreach crate,quorate-curve quorate quorate-host quorate-batcher quorate-blst,"-p $(crate)") \
+	"-p quorate-curve --features bn254" \
+	$(foreach feature,bn254 kyber serde,"-p quorate --features $(feature)") \
+	$(foreach feature,log manual options,"-p quorate-host --features $(feature)") \
+	"-p quorate-batcher --features tower" \
+	"-p quorate-blst --features no-threads,portable,force-adx" \
+	"-p quorate-blst --features serde"
+checked = @for run in $(1); do echo "cargo check $$run"; $(CARGO) check --locked $$run || exit 1; done
+
 features: ## Each crate with each of its features alone, and the programs without what only tests turn on
 	$(CARGO) check --locked
-	$(CARGO) check --locked -p quorate-curve --features bn254
-	$(CARGO) check --locked -p quorate
-	$(CARGO) check --locked -p quorate --features bn254
-	$(CARGO) check --locked -p quorate --features serde
-	$(CARGO) check --locked -p quorate --features kyber
-	$(CARGO) check --locked -p quorate-formats
-	$(CARGO) check --locked -p quorate-formats --features parquet
-	$(CARGO) check --locked -p quorate-formats --features arrow
-	$(CARGO) check --locked -p quorate-host
-	$(CARGO) check --locked -p quorate-host --features log
-	$(CARGO) check --locked -p quorate-host --features http
-	$(CARGO) check --locked -p quorate-host --features metrics
-	$(CARGO) check --locked -p quorate-host --features options
-	$(CARGO) check --locked -p quorate-host --features manual
-	$(CARGO) check --locked -p quorate-host --features page
-	$(CARGO) check --locked -p quorate-host --features service
-	$(CARGO) check --locked -p quorate-batcher
-	$(CARGO) check --locked -p quorate-batcher --features bn254
-	$(CARGO) check --locked -p quorate-batcher --features tower
-	$(CARGO) check --locked -p quorate-blst
-	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
-	$(CARGO) check --locked -p quorate-blst --features serde
-	$(CARGO) check --locked -p quorate-server --features otlp
-	$(CARGO) check --locked -p quorate-node-binding -p quorate-java-binding
-	$(CARGO) check --locked -p quorate-python
+	$(call checked,$(FEATURES))
+
+features-alone: ## The same in a run for each crate and feature: what a crate of others needs and has only from another crate of ours
+	$(call checked,$(FEATURES_ALONE))
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu
@@ -467,7 +493,7 @@ fuzz: ## Each fuzz target under libFuzzer for FUZZ_SECONDS, from its seeds (need
 	done
 
 soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
-	$(CARGO) test --profile dist --locked -p quorate-curve --features bn254 --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-curve --features bn254,soak --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture

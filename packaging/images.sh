@@ -2,12 +2,13 @@
 # Images of the programs in a folder that `packaging/programs.sh` made, one a program, as OCI archives. No daemon runs, and nothing is
 # downloaded.
 #
-#   packaging/images.sh TREE ARCHITECTURE FOLDER
+#   packaging/images.sh TREE ARCHITECTURE FOLDER [PROGRAM…]          by default every program
 #
 # `podman load --input ARCHIVE`, `docker load --input ARCHIVE` and `skopeo copy oci-archive:ARCHIVE …` read them.
 source "$(dirname "$0")/common.sh"
 needs images
 tree=$1 architecture=$2
+[[ $# -le 3 ]] || programs=("${@:4}")
 mkdir -p "$3"
 out=$(realpath "$3")
 work=$(mktemp -d)

@@ -7,4 +7,4 @@ if [ "$1" != rustc ]; then
     exec cargo "$@"
 fi
 # shellcheck disable=SC2086
-exec cargo build --quiet --workspace --lib --tests --locked --message-format json-render-diagnostics $TESTED
+exec cargo build --quiet --workspace --exclude quorate-fuzz --lib --tests --locked --message-format json-render-diagnostics $TESTED

@@ -3,7 +3,7 @@
 //! It is the `anvil` that `make contracts` installs.
 
 use std::{
-    env,
+    env::{self, consts},
     path::{Path, PathBuf},
     thread::sleep,
     time::Duration,
@@ -31,11 +31,24 @@ use crate::needs::{checkout, skip};
 /// The program `anvil`: where `QUORATE_ANVIL` names one, where `make contracts` installs it, or on the PATH.
 pub fn find() -> Option<PathBuf> {
     let named = env::var_os("QUORATE_ANVIL").map(PathBuf::from);
-    let installed = || Some(checkout().join("contracts/node_modules/.bin/anvil")).filter(|path| path.exists());
+    let modules = checkout().join("contracts/node_modules");
+    let installed = [modules.join(of_this_machine()), modules.join(".bin/anvil")];
     let path = env::var_os("PATH").unwrap_or_default();
     named
-        .or_else(installed)
+        .or_else(|| installed.into_iter().find(|path| path.exists()))
         .or_else(|| env::split_paths(&path).map(|folder| folder.join("anvil")).find(|path| path.is_file()))
+}
+
+/// The program itself in `node_modules`, by the names of the system and the CPU that the package has: `.bin/anvil` starts it from Node.js,
+/// which takes longer, and which leaves it running when it is killed.
+fn of_this_machine() -> String {
+    let system = if consts::OS == "macos" { "darwin" } else { consts::OS };
+    let cpu = match consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("@foundry-rs/anvil-{system}-{cpu}/bin/anvil")
 }
 
 /// The program `anvil`; `None`, with a printed line, if there is none.
@@ -70,15 +83,24 @@ pub struct TestNode {
 }
 
 impl TestNode {
-    /// Starts a node with sixty accounts. If there is no `anvil`, prints a line and returns `None`.
+    /// Starts a node with ten accounts. If there is no `anvil`, prints a line and returns `None`.
     ///
     /// # Panics
     /// If there is no `anvil` and `CI=true`, or if it does not start.
     pub fn start() -> Option<Self> {
+        Self::with_accounts(10)
+    }
+
+    /// The same with so many accounts. Each start computes half their square of public keys: alloy computes those of all keys it has read
+    /// again with each line of the node's greeting.
+    ///
+    /// # Panics
+    /// If there is no `anvil` and `CI=true`, or if it does not start.
+    pub fn with_accounts(accounts: usize) -> Option<Self> {
         let program = program()?;
         // The first test that starts sets it for all.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let node = start(&program, 60).unwrap();
+        let node = start(&program, accounts).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let provider = {
             let _entered = runtime.enter();

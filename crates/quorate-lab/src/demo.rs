@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PORT", default_value_t = 9_601)]
     port: u16,
 
-    /// The chain's program [default: contracts/node_modules/.bin/anvil, or `anvil` on the PATH]
+    /// The chain's program [default: the one that `make contracts` installs, or `anvil` on the PATH]
     #[arg(long, value_name = "FILE", env = "QUORATE_ANVIL")]
     anvil: Option<PathBuf>,
 

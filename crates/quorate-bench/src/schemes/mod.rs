@@ -5,10 +5,11 @@
 //!
 //! `hash` and `single` measure hashes and one signer. `protocol` says what a scheme of many signers must do, and `musig2`,
 //! `frost`, `bls`, `bls_by_blst` and `ed25519` do it. `multi` measures their steps, and `round` whole runs. All times are
-//! wall-clock times of one thread.
+//! wall-clock times of one thread. `aws_lc` has the engines of a library that a feature turns on.
 
 mod sizes;
 mod protocol;
+mod aws_lc;
 mod bls;
 mod bls_by_blst;
 mod ed25519;
@@ -33,6 +34,9 @@ use self::{
 use crate::{measure::Run, row::Row};
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
+    if !cfg!(feature = "aws-lc") {
+        eprintln!("skipped: AWS-LC, which `--features quorate-bench/aws-lc` builds in");
+    }
     measured(&Sizes::of(run), run)
 }
 
@@ -105,6 +109,7 @@ mod tests {
             round/A/delegate round/A/primary round/B/delegate round/B/primary";
         let expected: BTreeSet<_> = hashes.chain(others.split_whitespace().map(str::to_owned)).collect();
         assert_eq!(found, expected.iter().map(|bench| &bench[..]).collect());
+        assert_eq!(rows.iter().any(|row| row.engine == "ed25519/aws-lc"), cfg!(feature = "aws-lc"));
         let of_many: Vec<_> =
             rows.iter().filter(|row| row.n == 9).map(|row| (&row.engine[..], &row.note[..])).collect();
         let expected = Backend::available().iter().flat_map(|backend| {

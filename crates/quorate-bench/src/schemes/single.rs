@@ -3,13 +3,15 @@
 
 use std::{hint::black_box, slice::from_ref};
 
-use aws_lc_rs::signature::{self as aws, KeyPair as _};
 use ed25519_dalek::{Signer as _, Verifier as _};
 use quorate::{Backend, Bls12381Suite, Claim, MinPk, MinSig, PublicKey, SecretKey, Suite, UncheckedSignature, verify};
 use secp256k1::{Keypair, Message, ecdsa, schnorr};
 use sha2::{Digest, Sha256};
 
-use super::sizes::{MESSAGE, Sizes};
+use super::{
+    aws_lc,
+    sizes::{MESSAGE, Sizes},
+};
 use crate::{
     data,
     measure::{Engine, measure},
@@ -39,7 +41,6 @@ struct Signers {
     message: Vec<u8>,
     secp256k1: Keypair,
     dalek: ed25519_dalek::SigningKey,
-    aws: aws::Ed25519KeyPair,
     min_pk: SecretKey<MinPk>,
     min_sig: SecretKey<MinSig>,
 }
@@ -51,7 +52,6 @@ impl Signers {
             message: (0..length).map(|i| i as u8).collect(),
             secp256k1: Keypair::from_secret_bytes(SEED).expect("below the order"),
             dalek: ed25519_dalek::SigningKey::from_bytes(&SEED),
-            aws: aws::Ed25519KeyPair::from_seed_unchecked(&SEED).expect("32 bytes"),
             min_pk: SecretKey::key_gen(MinPk::Basic, &SEED, b"").expect("32 bytes are enough"),
             min_sig: SecretKey::key_gen(MinSig::Basic, &SEED, b"").expect("32 bytes are enough"),
         }
@@ -80,7 +80,7 @@ impl Signers {
         let by_blst = blst::min_pk::SecretKey::from_bytes(&*self.min_pk.to_bytes()).expect("a secret key");
         let by_blst_min_sig = blst::min_sig::SecretKey::from_bytes(&*self.min_sig.to_bytes()).expect("a secret key");
         let quorate = "portable: only constant-time code of blst sees a secret";
-        vec![
+        let mut engines = vec![
             Engine::new("ecdsa/libsecp256k1", 1, move || {
                 assert_eq!(ecdsa::sign(self.digest(), &secret).serialize_compact()[..], ecdsa);
             })
@@ -89,9 +89,9 @@ impl Signers {
             Engine::new("ed25519/dalek", 1, move || {
                 assert_eq!(self.dalek.sign(black_box(message)).to_bytes(), ed25519)
             }),
-            Engine::new("ed25519/aws-lc", 1, move || {
-                assert_eq!(self.aws.sign(black_box(message)).as_ref(), ed25519);
-            }),
+        ];
+        engines.extend(aws_lc::sign(&SEED, message, ed25519));
+        engines.extend([
             Engine::new("bls-min-pk/quorate", 1, move || {
                 assert_eq!(self.min_pk.sign(MinPk::Basic, black_box(message)), min_pk);
             })
@@ -108,7 +108,8 @@ impl Signers {
                 let signature = by_blst_min_sig.sign(black_box(message), MinSig::Basic.id().as_bytes(), &[]);
                 assert_eq!(signature.compress(), min_sig.to_bytes());
             }),
-        ]
+        ]);
+        engines
     }
 
     fn verify(&self) -> Vec<Engine<'_>> {
@@ -117,14 +118,13 @@ impl Signers {
         let (key, x_only) = (self.secp256k1.public_key(), self.secp256k1.x_only_public_key().0);
         let ed25519 = self.dalek.sign(message);
         let dalek = self.dalek.verifying_key();
-        let aws = aws::ParsedPublicKey::new(&aws::ED25519, self.aws.public_key().as_ref()).expect("a key");
         let min_pk = blst::min_pk::PublicKey::from_bytes(&self.min_pk.public_key().to_bytes()).expect("a key");
         let min_sig = blst::min_sig::PublicKey::from_bytes(&self.min_sig.public_key().to_bytes()).expect("a key");
         let of_min_pk = self.min_pk.sign(MinPk::Basic, message).to_bytes();
         let of_min_pk = blst::min_pk::Signature::from_bytes(&of_min_pk).expect("a signature");
         let of_min_sig = self.min_sig.sign(MinSig::Basic, message).to_bytes();
         let of_min_sig = blst::min_sig::Signature::from_bytes(&of_min_sig).expect("a signature");
-        vec![
+        let mut engines = vec![
             Engine::new("ecdsa/libsecp256k1", 1, move || {
                 assert!(ecdsa::verify(&ecdsa, self.digest(), &key).is_ok());
             })
@@ -135,10 +135,9 @@ impl Signers {
             .note(DECODED),
             Engine::new("ed25519/dalek", 1, move || assert!(dalek.verify(black_box(message), &ed25519).is_ok()))
                 .note(DECODED),
-            Engine::new("ed25519/aws-lc", 1, move || {
-                assert!(aws.verify_sig(black_box(message), &ed25519.to_bytes()).is_ok());
-            })
-            .note("keys parsed, but AWS-LC decompresses the point in each call"),
+        ];
+        engines.extend(aws_lc::verify(dalek.to_bytes(), message, ed25519.to_bytes()));
+        engines.extend([
             quorate("bls-min-pk/quorate", &self.min_pk, MinPk::Basic, message, self.backend),
             Engine::new("bls-min-pk/blst", 1, move || {
                 let tag = MinPk::Basic.id().as_bytes();
@@ -153,7 +152,8 @@ impl Signers {
                 assert_eq!(result, blst::BLST_ERROR::BLST_SUCCESS);
             })
             .note(CHECKED),
-        ]
+        ]);
+        engines
     }
 
     /// Ed25519 signatures by 32 keys over 32 messages, verified together.
@@ -179,7 +179,7 @@ impl Signers {
         let dalek = self.dalek.verifying_key().to_bytes();
         let min_pk = (self.min_pk.public_key().to_bytes(), self.min_pk.sign(MinPk::Basic, message).to_bytes());
         let min_sig = (self.min_sig.public_key().to_bytes(), self.min_sig.sign(MinSig::Basic, message).to_bytes());
-        let engines = vec![
+        let mut engines = vec![
             Engine::new("ecdsa/libsecp256k1", 1, move || {
                 let key = secp256k1::PublicKey::from_slice(black_box(&key)).expect("a key");
                 let signature = ecdsa::Signature::from_compact(&ecdsa).expect("a signature");
@@ -194,10 +194,9 @@ impl Signers {
                 let key = ed25519_dalek::VerifyingKey::from_bytes(black_box(&dalek)).expect("a key");
                 assert!(key.verify(message, &ed25519_dalek::Signature::from_bytes(&ed25519)).is_ok());
             }),
-            Engine::new("ed25519/aws-lc", 1, move || {
-                let key = aws::UnparsedPublicKey::new(&aws::ED25519, black_box(dalek));
-                assert!(key.verify(message, &ed25519).is_ok());
-            }),
+        ];
+        engines.extend(aws_lc::verify_from_bytes(dalek, message, ed25519));
+        engines.extend([
             quorate_from_bytes("bls-min-pk/quorate", MinPk::Basic, min_pk, message, self.backend),
             Engine::new("bls-min-pk/blst", 1, move || {
                 let key = blst::min_pk::PublicKey::key_validate(black_box(&min_pk.0)).expect("a key");
@@ -212,7 +211,7 @@ impl Signers {
                 let result = signature.verify(true, message, MinSig::Basic.id().as_bytes(), &[], &key, false);
                 assert_eq!(result, blst::BLST_ERROR::BLST_SUCCESS);
             }),
-        ];
+        ]);
         let note = "key and signature decoded and checked inside";
         let noted = |engine: &Engine<'_>| match &engine.note[..] {
             "" => note.to_owned(),

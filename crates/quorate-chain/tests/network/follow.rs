@@ -143,10 +143,10 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     let (one, other) = (world.signed(culprit, one), world.signed(culprit, other));
     let stake = world.node.read(terms.contract, &TaskNetwork::stakeOfCall { operator: world.account(culprit) });
     let report = task_network::report_conflict(&terms, &one, &other).unwrap();
-    world.node.send_from(30, report.to, report.calldata);
+    world.node.send_from(8, report.to, report.calldata);
     let changes = world.poll(&mut follower);
     let (amount, bounty) = (stake / U256::from(2), stake / U256::from(40));
-    let (operator, reporter) = (world.account(culprit), world.node.account(30));
+    let (operator, reporter) = (world.account(culprit), world.node.account(8));
     let expected = Change::Slashed { operator, id: one.task.id, epoch: 0, amount, bounty, reporter };
     assert!(changes.contains(&expected), "{changes:?}");
     // What proves nothing is not sent.
@@ -290,7 +290,7 @@ fn what_a_reorganisation_undoes_is_told_first() {
     let report = task_network::report_conflict(follower.view().terms(), &first, &second).unwrap();
     world.node.mine(3);
     world.poll(&mut follower);
-    world.node.send_from(20, report.to, report.calldata);
+    world.node.send_from(8, report.to, report.calldata);
     world.poll(&mut follower);
     let last = world.task(&follower, 5, true);
     world.settle(&follower, &most, &last);
@@ -450,7 +450,7 @@ fn a_wrong_address_is_refused() {
     let Some(world) = World::with_operators(KeyGroup::Bn254G2) else { return };
     assert_eq!(world.follower().view().terms().key_group, KeyGroup::Bn254G2);
     let open = |contract| world.runtime.block_on(NetworkFollower::open(world.rpc.clone(), contract, world.settings()));
-    let none = open(world.node.account(40)).unwrap_err();
+    let none = open(world.node.account(9)).unwrap_err();
     assert!(matches!(none, NetworkFollowError::NoContract { .. }), "{none}");
     for other in [world.deployed.token, world.deployed.verifier] {
         let error = open(other).unwrap_err();

@@ -24,7 +24,7 @@ use crate::world::{STAKES, World};
 type Event = SubmitEvent<u32>;
 
 /// The account that pays. It is not an operator's.
-const PAYER: usize = 50;
+const PAYER: usize = 9;
 
 fn settings() -> SubmitSettings {
     SubmitSettings {
@@ -282,7 +282,7 @@ fn an_operator_registers_and_leaves() {
     let amount = U256::from(5_000);
     let account = world.node.account(PAYER);
     world.node.send(world.deployed.token, &TestToken::transferCall { to: account, value: amount });
-    // The owner of the key is the account that pays: that of operator 49.
+    // The owner of the key is the account that pays: that of operator 8.
     let (_, key, proof) = world.new_key(PAYER - 1, 1);
     let terms = world.follower().view().terms().clone();
     let (submitter, mut events) = start(&world, settings());

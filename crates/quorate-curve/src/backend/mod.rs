@@ -59,7 +59,7 @@ pub(crate) mod choice;
 mod prepared;
 pub(crate) mod stored;
 mod verbs;
-#[cfg(test)]
+#[cfg(all(test, feature = "soak"))]
 pub(crate) mod soak;
 
 use alloc::vec::Vec;

@@ -13,7 +13,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::{Backend, portable};
+use super::{Backend, lanes::tests::backends_in_lanes, portable};
 use crate::{
     Bls12381Group, G1, G2, Group,
     encoding::MODULUS,
@@ -26,15 +26,6 @@ use crate::{
 /// The number of operations for each verb: `QUORATE_SOAK`, or a million.
 pub(super) fn operations() -> usize {
     std::env::var("QUORATE_SOAK").map_or(1_000_000, |n| n.parse().expect("QUORATE_SOAK is a number"))
-}
-
-/// The backends with lanes that this CPU has. If it has none, says that the test is skipped.
-pub(super) fn backends_in_lanes() -> impl Iterator<Item = Backend> {
-    let backends: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
-    if backends.is_empty() {
-        println!("skipped: this machine has only the portable backend");
-    }
-    backends.into_iter()
 }
 
 /// Calls `share` with random sizes until enough operations are done, and prints how many. `share` compares all backends.

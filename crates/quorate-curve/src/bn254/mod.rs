@@ -8,7 +8,7 @@ mod inverse;
 mod fp2;
 mod points;
 pub(crate) mod lanes;
-#[cfg(test)]
+#[cfg(all(test, feature = "soak"))]
 mod soak;
 
 use alloc::{boxed::Box, vec::Vec};

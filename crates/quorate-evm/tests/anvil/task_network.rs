@@ -26,7 +26,7 @@ const UNIT: u64 = 100;
 
 #[test]
 fn thirty_tasks_a_conflict_and_a_rotation() {
-    let Some(chain) = TestNode::start() else { return };
+    let Some(chain) = TestNode::with_accounts(OPERATORS + 1) else { return };
     let mut world = World::deploy(chain);
     let mut signers = MemberSet::full(OPERATORS);
     for number in 0..30 {

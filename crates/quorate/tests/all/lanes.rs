@@ -49,8 +49,29 @@ fn agree_in_turn<S: Forge>(cases: &[Case<S>], turns: &mut Turns, what: impl Fn()
     }
 }
 
-/// In longer ones it stands in every third block of eight.
-const STEP: usize = 24;
+/// How batches of more than [`EVERY_PLACE`] claims are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Long {
+    /// One after the other on the next backend, with the false claim in every third block of eight. Its place in the block is another one
+    /// each time.
+    InTurn,
+    /// Each on every backend, with the false claim in every block.
+    Everywhere,
+}
+
+impl Long {
+    /// The number of claims between two places of the false one.
+    fn step(self) -> usize {
+        if self == Self::InTurn { 24 } else { 8 }
+    }
+
+    fn agree<S: Forge>(self, cases: &[Case<S>], turns: &mut Turns, what: impl Fn() -> String) {
+        if self == Self::Everywhere || cases.len() <= EVERY_PLACE {
+            return agree_in_turn(cases, turns, what);
+        }
+        agree(cases, &turns.on_one_backend(), what);
+    }
+}
 
 /// Every place of a short batch. In a long batch a place in one block of eight of each step, each time in another lane, and the last place.
 fn places(n: usize, step: usize) -> Vec<usize> {
@@ -63,22 +84,28 @@ fn places(n: usize, step: usize) -> Vec<usize> {
     places
 }
 
-fn all_true<S: Forge>() {
+/// A batch of more than [`EVERY_PLACE`] claims in the next mode, or all in every mode.
+fn all_true<S: Forge>(long: Long) {
     let cases = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
     assert!(cases.iter().all(|case| case.verdict.is_valid()));
     let mut turns = Turns::default();
     for n in SIZES {
+        let what = || format!("{n} true claims");
+        if long == Long::InTurn && n > EVERY_PLACE {
+            agree_in_turn(&cases[..n], &mut turns, what);
+            continue;
+        }
         for options in turns.in_lanes() {
             for options in every_mode(options.backend) {
-                agree(&cases[..n], &options, || format!("{n} true claims"));
+                agree(&cases[..n], &options, what);
             }
         }
     }
 }
 
 /// One false claim at each of these places.
-fn one_false<S: Forge>(lie: Lie, reason: Reason, step: usize) {
-    let sizes = &SIZES;
+fn one_false<S: Forge>(lie: Lie, reason: Reason, long: Long) {
+    let (sizes, step) = (&SIZES, long.step());
     let of = |lie, places: &[usize]| cases::<S>(&places.iter().map(|i| distinct(*i, lie)).collect::<Vec<_>>());
     let mut batch = of(Lie::None, &(0..129).collect::<Vec<_>>());
     let false_at: Vec<_> = BTreeSet::from_iter(sizes.iter().flat_map(|n| places(*n, step))).into_iter().collect();
@@ -88,19 +115,19 @@ fn one_false<S: Forge>(lie: Lie, reason: Reason, step: usize) {
     for &n in sizes {
         for place in places(n, step) {
             let truth = std::mem::replace(&mut batch[place], lies[&place].clone());
-            agree_in_turn(&batch[..n], &mut turns, || format!("{lie:?} at {place} of {n}"));
+            long.agree(&batch[..n], &mut turns, || format!("{lie:?} at {place} of {n}"));
             batch[place] = truth;
         }
     }
 }
 
 /// Two claims with each other's signatures. Without weights their errors cancel.
-fn swapped<S: Forge>() {
+fn swapped<S: Forge>(long: Long) {
     let truth = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
     let mut turns = Turns::default();
     for n in SIZES.into_iter().filter(|n| *n > 1) {
         // Neighbours and the same lane of two vectors in turn, and the ends.
-        let lanes = places(n, STEP);
+        let lanes = places(n, long.step());
         let pairs = lanes
             .iter()
             .step_by(if n <= EVERY_PLACE { 3 } else { 1 })
@@ -113,7 +140,7 @@ fn swapped<S: Forge>() {
             for (place, claim) in [i, j].into_iter().zip(two) {
                 batch[place] = Case { claim, verdict: Verdict::Invalid(Reason::Mismatch) };
             }
-            agree_in_turn(&batch, &mut turns, || format!("signatures of {i} and {j} swapped, of {n}"));
+            long.agree(&batch, &mut turns, || format!("signatures of {i} and {j} swapped, of {n}"));
         }
     }
 }
@@ -225,17 +252,26 @@ const OUTSIDE: Reason = Reason::Parse(ParseError::SignatureNotInSubgroup);
 #[test]
 #[ignore = "takes minutes: run `make soak`"]
 fn soak_one_false_in_every_block() {
-    one_false::<MinPk>(Lie::WrongMessage, Reason::Mismatch, 8);
-    one_false::<MinSig>(Lie::WrongMessage, Reason::Mismatch, 8);
-    one_false::<MinPk>(Lie::Torsion, OUTSIDE, 8);
-    one_false::<MinSig>(Lie::Torsion, OUTSIDE, 8);
+    one_false::<MinPk>(Lie::WrongMessage, Reason::Mismatch, Long::Everywhere);
+    one_false::<MinSig>(Lie::WrongMessage, Reason::Mismatch, Long::Everywhere);
+    one_false::<MinPk>(Lie::Torsion, OUTSIDE, Long::Everywhere);
+    one_false::<MinSig>(Lie::Torsion, OUTSIDE, Long::Everywhere);
+}
+
+#[test]
+#[ignore = "takes minutes: run `make soak`"]
+fn soak_true_and_swapped_everywhere() {
+    all_true::<MinPk>(Long::Everywhere);
+    all_true::<MinSig>(Long::Everywhere);
+    swapped::<MinPk>(Long::Everywhere);
+    swapped::<MinSig>(Long::Everywhere);
 }
 
 of_both_variants! {
-    true_claims_around_every_width: all_true();
-    wrong_message_in_every_lane: one_false(Lie::WrongMessage, Reason::Mismatch, STEP);
-    small_subgroup_in_every_lane: one_false(Lie::Torsion, OUTSIDE, STEP);
-    cancelling_pair_in_every_lane: swapped();
+    true_claims_around_every_width: all_true(Long::InTurn);
+    wrong_message_in_every_lane: one_false(Lie::WrongMessage, Reason::Mismatch, Long::InTurn);
+    small_subgroup_in_every_lane: one_false(Lie::Torsion, OUTSIDE, Long::InTurn);
+    cancelling_pair_in_every_lane: swapped(Long::InTurn);
     duplicates_and_repeated_keys_and_messages: repeated();
     known_statements_subtracted: known();
 }
@@ -256,9 +292,22 @@ mod bn254 {
 }
 
 /// Thousands of votes about few messages, from some sources and from none: the plan cuts them into slices, and finds the false
-/// ones in each, also signatures outside the subgroup and claims without statements that are to be paired.
+/// ones in each, also signatures outside the subgroup and claims without statements that are to be paired. Each backend on one thread or on
+/// two, in turn.
 #[test]
 fn slices_of_votes() {
+    let backends = Backend::available().iter().enumerate();
+    slices(backends.map(|(turn, backend)| (*backend, [1, 2][turn % 2])));
+}
+
+#[test]
+#[ignore = "takes minutes: run `make soak`"]
+fn soak_slices_of_votes() {
+    slices(Backend::available().iter().flat_map(|backend| [(*backend, 1), (*backend, 2)]));
+}
+
+/// With each of these backends on so many threads.
+fn slices(backends: impl Iterator<Item = (Backend, usize)>) {
     let suite = MinPk::Eth2;
     let secrets: Vec<_> = (0..40).map(|i| quorate_lab::forge::secret(suite, i)).collect();
     let messages: Vec<Arc<[u8]>> = (0..3_u8).map(|i| vec![i; 32].into()).collect();
@@ -279,18 +328,15 @@ fn slices_of_votes() {
         })
         .collect();
     let expected: Vec<_> = [17, 1234, 4000, 4001].into_iter().chain(6000..7500).chain([16_999]).collect();
-    for backend in Backend::available() {
-        for threads in [1, 2] {
-            let threads = threads.try_into().unwrap();
-            let options = Options { backend: *backend, threads, ..Options::default() };
-            let plan = Plan::new(&claims, &options);
-            // A slice has a pair for its signatures, and at most one for each message.
-            let slices = if backend.lanes() == 1 { 1 } else { 17_000 / 1024 / (8 * threads.get()) * 8 * threads.get() };
-            assert!(plan.pairings() > slices && plan.pairings() <= 4 * slices, "{backend}: {}", plan.pairings());
-            let outcome = verify(&claims, &options, &mut rng());
-            assert_eq!(outcome.invalid().collect::<Vec<_>>(), expected, "{backend}, {threads} threads");
-            let rest: Vec<_> = claims[7500..16_999].iter().chain(&claims[4002..6000]).cloned().collect();
-            assert!(verify(&rest, &options, &mut rng()).all_valid());
-        }
+    for (backend, threads) in backends {
+        let options = Options { backend, threads: threads.try_into().expect("one or two"), ..Options::default() };
+        let plan = Plan::new(&claims, &options);
+        // A slice has a pair for its signatures, and at most one for each message.
+        let slices = if backend.lanes() == 1 { 1 } else { 17_000 / 1024 / (8 * threads) * 8 * threads };
+        assert!(plan.pairings() > slices && plan.pairings() <= 4 * slices, "{backend}: {}", plan.pairings());
+        let outcome = verify(&claims, &options, &mut rng());
+        assert_eq!(outcome.invalid().collect::<Vec<_>>(), expected, "{backend}, {threads} threads");
+        let rest: Vec<_> = claims[7500..16_999].iter().chain(&claims[4002..6000]).cloned().collect();
+        assert!(verify(&rest, &options, &mut rng()).all_valid());
     }
 }

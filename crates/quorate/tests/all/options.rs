@@ -53,4 +53,12 @@ impl Turns {
         options.retain(|options| with_portable || options.backend != Backend::Portable);
         options
     }
+
+    /// The options of the next batch of a test that tries many long ones: the next of the backends of [`in_lanes`](Self::in_lanes). Three
+    /// backends take their batches under all four modes.
+    pub(crate) fn on_one_backend(&mut self) -> Options {
+        let turn = self.batches;
+        let options = self.in_lanes();
+        options[turn % options.len()]
+    }
 }

@@ -139,12 +139,9 @@ mod tests {
     use super::*;
     use crate::{
         Backend, Bls12381Group, G1, G2,
-        backend::{
-            lanes::{
-                curve::tests::{points, small_g1, small_g2},
-                tests::{in_each_kind, load2, number},
-            },
-            soak::backends_in_lanes,
+        backend::lanes::{
+            curve::tests::{points, small_g1, small_g2},
+            tests::{backends_in_lanes, in_each_kind, load2, number},
         },
         encoding::MODULUS,
     };

@@ -368,7 +368,7 @@ mod tests {
         arithmetic::curve::ONE,
         backend::lanes::{
             constant::P_WORDS,
-            tests::{elements, in_each_kind_and_serially, load, lowered, number, raised, stored},
+            tests::{elements, in_each_kind_and_serially, load, lowered, number, over_r, raised, stored},
         },
     };
 
@@ -437,6 +437,16 @@ mod tests {
             for (words, expected) in numbers {
                 let eight = L::Fp::from_words(lanes, &[words.map(|word| [word; LANES]); 2]);
                 assert_eq!(eight.store(), [expected; LANES], "{words:x?}");
+            }
+        }
+    }
+
+    in_each_kind_and_serially! {
+        /// The words that are stored are a number times R.
+        fn stored_words_are_times_r(lanes: L) {
+            for words in [[1, 0, 0, 0, 0, 0], [7, 1 << 63, 0, 5, 0, 1]] {
+                let expected = number(words).times(&over_r::<L>());
+                assert_eq!(stored::<L::Fp>(lanes, &[words; LANES]).store(), [expected; LANES]);
             }
         }
     }

@@ -353,10 +353,9 @@ mod tests {
         backend::{
             lanes::{
                 curve::tests::{points, small_g1, small_g2},
-                tests::{in_each_kind, load},
+                tests::{backends_in_lanes, in_each_kind, load},
             },
             portable::map_to_g2::fp2,
-            soak::backends_in_lanes,
         },
     };
     use blst::*;

@@ -40,7 +40,7 @@ pub(crate) mod curve;
 pub(crate) mod affine;
 pub(crate) mod spread_point;
 pub(crate) mod encoding;
-#[cfg(test)]
+#[cfg(all(test, feature = "soak"))]
 mod soak;
 #[cfg(test)]
 mod proofs;

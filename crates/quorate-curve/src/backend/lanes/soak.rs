@@ -15,7 +15,7 @@ use super::{
     field::{Field, LANES, Lanes, PrimeField, invert_all},
     fp2::Fp2,
     power::powers,
-    tests::{in_each_kind, lowered, name, number, raised, stored},
+    tests::{in_each_kind, lowered, name, number, over_r, raised, stored},
     wide::Wide,
 };
 use crate::{arithmetic::field::Field as _, backend::soak::operations};
@@ -108,11 +108,7 @@ fn bits_from(bit: usize) -> u64 {
 
 /// Calls a check of eight items until a million items are done, or as many as `QUORATE_SOAK` says.
 fn soak<L: Lanes<Curve = crate::pairing::Bls12381>>(lanes: L, of: &str, mut check: impl FnMut(&mut Random<L>)) {
-    // R is 2^(8·LIMB_BITS).
-    let mut root_of_r = [0; 6];
-    root_of_r[<L::Fp as PrimeField>::LIMB_BITS * 4 / 64] = 1 << (<L::Fp as PrimeField>::LIMB_BITS * 4 % 64);
-    let over_r = number(root_of_r).squared().inverse();
-    let mut random = Random { lanes, rng: ChaCha20Rng::seed_from_u64(11), over_r };
+    let mut random = Random { lanes, rng: ChaCha20Rng::seed_from_u64(11), over_r: over_r::<L>() };
     let vectors = operations().div_ceil(LANES);
     (0..vectors).for_each(|_| check(&mut random));
     println!("{} {of}: {} operations agree", name(lanes), vectors * LANES);

@@ -13,12 +13,12 @@ use super::{
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::backend::choice::{Avx2, Avx512, Ifma};
 use crate::{
+    Backend,
     arithmetic::{
         curve::ONE,
         field::Field as _,
         fp12::{self, conjugate, inverse, multiply, square},
     },
-    backend::soak::backends_in_lanes,
     pairing::Bls12381,
 };
 
@@ -129,6 +129,15 @@ pub(crate) fn avx512_or_skip() -> Option<Avx512> {
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) fn avx2_or_skip() -> Option<Avx2> {
     or_skip(Avx2::detect(), "AVX2 and FMA")
+}
+
+/// The backends with lanes that this CPU has. If it has none, says that the test is skipped.
+pub(crate) fn backends_in_lanes() -> impl Iterator<Item = Backend> {
+    let backends: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
+    if backends.is_empty() {
+        println!("skipped: this machine has only the portable backend");
+    }
+    backends.into_iter()
 }
 
 /// A number below 2^384 as an element.
@@ -278,6 +287,14 @@ pub(crate) fn load2<L: Lanes<Curve = Bls12381>>(lanes: L, elements: &[blst_fp2; 
 pub(crate) fn stored<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, words: &[[u64; 6]; LANES]) -> P {
     let constants = words.map(|words| Constant::of_forms(words, words, words));
     P::constants(lanes, &constants)
+}
+
+/// 1/R, which turns what is stored into its number. R is 2^(8·`LIMB_BITS`).
+pub(crate) fn over_r<L: Lanes<Curve = Bls12381>>() -> blst_fp {
+    let bits = 4 * <L::Fp as PrimeField>::LIMB_BITS;
+    let mut root_of_r = [0; 6];
+    root_of_r[bits / 64] = 1 << (bits % 64);
+    number(root_of_r).squared().inverse()
 }
 
 /// The same element, p added so many times. Each adds p to the bound of the value.

@@ -64,10 +64,11 @@ fn quiet(is_quiet: bool) {
 }
 
 /// Runs the proof, and once more for each `QUORATE_PROVE_EVERY`th step with this step falsified: its result is one more. Each of those
-/// has to fail, so no step is without effect on what is proved. `make prove` falsifies each seventh.
+/// has to fail, so no step is without effect on what is proved. `make prove` falsifies each seventh; without a number, the first step of
+/// each proof is falsified and each 997th after it, which shows that a falsehood is found.
 #[track_caller]
 pub(in crate::backend) fn misses_no_step(proof: impl Fn() + panic::RefUnwindSafe) {
-    let every = std::env::var("QUORATE_PROVE_EVERY").map_or(101, |every| every.parse().expect("a number of steps"));
+    let every = std::env::var("QUORATE_PROVE_EVERY").map_or(997, |every| every.parse().expect("a number of steps"));
     let steps = proves(&proof);
     assert!(steps > 0, "a proof about nothing");
     quiet(true);
