@@ -39,7 +39,7 @@ use crate::{
 ///
 /// The registrar forgets a weighing that takes more than an hour, and dead keys have to be weighed, too. If the chain makes too few blocks
 /// in an hour for so many transactions, nothing is sent, and the error names the least --step. If they take longer all the same, the
-/// command ends with an error as soon as the weighing has begun anew. Both have exit code 3.
+/// command ends with an error as soon as a weighing that it began has begun anew. Both have exit code 3.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -104,37 +104,25 @@ impl Arguments {
         Ok(Some(registrar))
     }
 
-    /// How many keys each transaction weighs. Refuses a number with which the registrar would forget the weighing before it is done.
-    async fn step(&self, node: &Rpc, registrar: Address) -> Result<u64> {
+    /// How to weigh. Refuses a number of keys with which the registrar would forget the weighing before it is done.
+    async fn steps(&self, node: &Rpc, registrar: Address) -> Result<Steps> {
         let running = node.read(registrar, &StakeRegistrar::runningEpochCall {}, None).await.map_err(Failure::io)?;
         let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await.map_err(Failure::io)?;
         let allowed = node.read(registrar, &StakeRegistrar::WEIGHING_TIMECall {}, None).await.map_err(Failure::io)?;
         let newest = node.newest().await.map_err(Failure::io)?;
-        let block = shortest_block(node, newest).await?;
+        let (allowed, block) = (allowed.to(), shortest_block(node, newest).await?);
         // Which table a new weighing is of: that of the contract's `_start`.
         let renews = running.walked != 0 && running.walked == running.keys;
         let keys = if renews { running.carried } else { running.keys };
-        let whole = Pace { keys: keys.into(), seconds: allowed.to(), block };
-        // The chain's time is that of its newest block, which may be old; the next block has at least this machine's.
-        let now = newest.timestamp.max(unix_seconds());
-        let captured: u64 = weighing.captured.to();
-        let under_way = (captured + whole.seconds).checked_sub(now).filter(|_| captured != 0);
-        let (left, or_wait) = match under_way {
-            Some(seconds) => {
-                let keys = weighing.keys.saturating_sub(weighing.weighed).into();
-                (Pace { keys, seconds, block }, ", or wait until it is forgotten")
-            }
-            None => (whole, ""),
-        };
-        let (step, least) = (self.step.unwrap_or_else(|| whole.usual_step()), left.least_step(1));
+        let whole = Pace { keys: keys.into(), seconds: allowed, block };
+        let (step, least) = (self.step.unwrap_or_else(|| whole.usual_step()), whole.least_step(1));
         if step >= least {
-            return Ok(step);
+            return Ok(Steps { step, before: weighing.captured.to(), allowed });
         }
-        let Pace { keys, seconds, .. } = left;
         Err(Failure::io(anyhow!(
-            "the registrar {registrar} forgets a weighing that is not done in time: {keys} keys are left, dead ones counted, and {seconds} \
+            "the registrar {registrar} forgets a weighing that is not done in time: it has {keys} keys, dead ones counted, and {allowed} \
              s. With a transaction in each block, and a block every {block} s, --step has to be at least {least}, and it is {step}: pass a \
-             larger one{or_wait}"
+             larger one"
         )))
     }
 
@@ -149,8 +137,8 @@ impl Arguments {
             access_list: Vec::new(),
             calldata: calldata.into(),
         };
-        let step = self.step(node, registrar).await?;
-        let mut first = None;
+        let Steps { step, before, allowed } = self.steps(node, registrar).await?;
+        let mut own = None;
         loop {
             let weigh = StakeRegistrar::weighCall { count: U256::from(step) };
             let weighed = send_due(account, &call("weigh operators", weigh.abi_encode())).await;
@@ -163,9 +151,14 @@ impl Arguments {
             if weighing.weighed == weighing.keys {
                 break;
             }
-            // The second in which the weighing started names it.
+            // The second in which the weighing started names it. Somebody may have begun one too early for this command to end it: then
+            // the next one is its own.
             let captured: u64 = weighing.captured.to();
-            if *first.get_or_insert(captured) != captured {
+            if captured == before {
+                continue;
+            }
+            // A reorganisation moves it by a few seconds, and the weighing goes on.
+            if captured > *own.get_or_insert(captured) + allowed {
                 return Err(Failure::io(anyhow!(
                     "the weighing took longer than the registrar {registrar} allows, so it was forgotten and began anew, with {} of {} \
                      keys: run it with a --step above {step}, or carry the live keys to the next table first",
@@ -204,6 +197,17 @@ impl Arguments {
     }
 }
 
+/// How the registrar's keys are weighed.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    /// How many keys a transaction weighs, at most.
+    step: u64,
+    /// The second in which the weighing started that the registrar had before; 0 if it had none.
+    before: u64,
+    /// Seconds after which the registrar forgets a weighing.
+    allowed: u64,
+}
+
 /// How many keys have to be weighed in what time.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
@@ -236,8 +240,12 @@ const LEAST_STEP: u64 = 50;
 /// How many blocks tell how far apart blocks are.
 const BLOCKS: usize = 8;
 
-/// The fewest seconds from one of the newest blocks to the next; 0 if there is one block alone. The fewest, since nobody may have asked for
-/// a block for long, or a proposer may have missed its slot.
+/// The most seconds between the blocks of a chain that makes them by itself. If they are further apart, it makes one when somebody sends
+/// something, so they do not tell when the next one comes.
+const LONGEST_BLOCK: u64 = 60;
+
+/// The fewest seconds from one of the newest blocks to the next; 0 if that is not known. The fewest, since nobody may have asked for a
+/// block for long, or a proposer may have missed its slot.
 async fn shortest_block(node: &Rpc, newest: RpcBlock) -> Result<u64> {
     let (mut later, mut shortest) = (newest, None);
     for _ in 0..BLOCKS {
@@ -247,7 +255,7 @@ async fn shortest_block(node: &Rpc, newest: RpcBlock) -> Result<u64> {
         shortest = Some(shortest.map_or(seconds, |least: u64| least.min(seconds)));
         later = block;
     }
-    Ok(shortest.unwrap_or(0))
+    Ok(shortest.filter(|seconds| *seconds <= LONGEST_BLOCK).unwrap_or(0))
 }
 
 /// Sends a transaction of an epoch that is due.

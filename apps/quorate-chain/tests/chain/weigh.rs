@@ -123,7 +123,7 @@ fn a_weighing_that_begins_anew_ends_the_command() {
 fn a_step_that_is_too_small_for_the_hour_is_refused_before_anything_is_sent() {
     let ((node, sent), folder) = (forgetful(16_384), Folder::new());
     let ended = weigh(&folder, &node).args(["--step", "54"]).ran().exits(3);
-    ended.says("16384 keys are left").says("--step has to be at least 55, and it is 54");
+    ended.says("it has 16384 keys").says("--step has to be at least 55, and it is 54");
     assert_eq!(sent.load(Ordering::SeqCst), 0);
     weigh(&folder, &node).args(["--step", "55"]).ran().exits(3).says("--step above 55");
     assert_eq!(sent.load(Ordering::SeqCst), 2);
