@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{claims::Caller, config::ServerLimits};
+use crate::config::ServerLimits;
 
 /// Places for requests, and the memory that all of them share.
 #[derive(Clone, Debug)]
@@ -48,9 +48,9 @@ impl Budget {
     }
 
     /// A place for a request, if one is free. A client with a name has at most half of all. Dropping it gives it back.
-    pub(crate) fn request(&self, caller: &Caller) -> Option<Place> {
+    pub(crate) fn request(&self, client: Option<&Arc<str>>) -> Option<Place> {
         let most = self.requests.in_all().div_ceil(2);
-        let of_client = match caller.client() {
+        let of_client = match client {
             None => None,
             Some(client) => Some(self.clients.begin(client.clone(), most)?),
         };
@@ -231,29 +231,25 @@ mod tests {
         Budget::new(&ServerLimits { requests: 1, memory_bytes, ..ServerLimits::default() })
     }
 
-    fn caller(client: Option<&str>) -> Caller {
-        Caller::new(7, "10.0.0.1", client.map(Arc::from), false)
-    }
-
     #[test]
     fn one_client_has_half_of_all_places() {
         let budget = Budget::new(&ServerLimits { requests: 5, ..ServerLimits::default() });
-        let (alice, bob) = (caller(Some("alice")), caller(Some("bob")));
-        let of_alice: Vec<_> = (0..3).map(|_| budget.request(&alice).unwrap()).collect();
-        assert!(budget.request(&alice).is_none());
-        let of_bob = [budget.request(&bob), budget.request(&bob)];
-        assert!(of_bob.iter().all(Option::is_some) && budget.request(&bob).is_none(), "all five are taken");
+        let (alice, bob): (Arc<str>, Arc<str>) = ("alice".into(), "bob".into());
+        let of_alice: Vec<_> = (0..3).map(|_| budget.request(Some(&alice)).unwrap()).collect();
+        assert!(budget.request(Some(&alice)).is_none());
+        let of_bob = [budget.request(Some(&bob)), budget.request(Some(&bob))];
+        assert!(of_bob.iter().all(Option::is_some) && budget.request(Some(&bob)).is_none(), "all five are taken");
         drop(of_alice);
-        assert!(budget.request(&alice).is_some());
+        assert!(budget.request(Some(&alice)).is_some());
     }
 
     #[test]
     fn places_and_memory_come_back() {
-        let (budget, caller) = (budget(100), caller(None));
-        let place = budget.request(&caller).unwrap();
-        assert!(budget.request(&caller).is_none());
+        let budget = budget(100);
+        let place = budget.request(None).unwrap();
+        assert!(budget.request(None).is_none());
         drop(place);
-        assert!(budget.request(&caller).is_some());
+        assert!(budget.request(None).is_some());
         let mut held = budget.holding();
         assert!(held.take(60).is_some() && held.take(41).is_none() && held.take(40).is_some());
         assert_eq!(budget.memory_now(), 100);

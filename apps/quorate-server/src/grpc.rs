@@ -46,7 +46,7 @@ use self::{
         stream_request::Of,
         verifier_server::{Verifier, VerifierServer},
     },
-    status::{all_refused, busy, slow, too_many},
+    status::{all_refused, busy, past_its_limits, slow, too_many},
     wire::{Charge, Wire},
 };
 use crate::{
@@ -83,7 +83,7 @@ async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, n
 /// whole of it must come in time.
 async fn within_limits(app: &App, request: axum::extract::Request, next: Next) -> axum::response::Response {
     let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
-    let Some(place) = app.budget.request(&caller) else { return busy().into_http() };
+    let Some(place) = app.budget.request(caller.client()) else { return busy().into_http() };
     let (in_force, charge) = (app.in_force(), Charge::new(&app.budget));
     let limits = &in_force.config.limits;
     let longest = limits.body_bytes.min(MESSAGE);
@@ -120,10 +120,6 @@ impl Call {
     fn of<T>(request: &Request<T>) -> Result<Self, Status> {
         request.extensions().get().cloned().ok_or_else(past_its_limits)
     }
-}
-
-fn past_its_limits() -> Status {
-    Status::internal("the call came past its limits, a fault of the server; please report it")
 }
 
 /// The answer to a call of nobody who is known.

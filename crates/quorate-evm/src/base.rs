@@ -7,7 +7,6 @@ use crate::{
     gas::{Calldata, Measured, Start, Steps},
     key_group::KeyGroup,
     member_set::MemberSet,
-    quorum::{EncodeQuorumError, Part},
     state::Head,
 };
 
@@ -279,24 +278,6 @@ pub struct Way {
 }
 
 impl Way {
-    /// Refuses a way that has no packed form: a quorum names at most 255 pages of keys and 255 parts of the weights, and passes at most
-    /// 255 keys.
-    ///
-    /// # Errors
-    /// [`EncodeQuorumError::TooMany`].
-    pub fn check(&self) -> Result<(), EncodeQuorumError> {
-        let counts = [
-            (Part::Keys, self.keys.passed.len()),
-            (Part::Pages, self.keys.pages.len()),
-            (Part::Parts, self.weights.len()),
-        ];
-        let most = usize::from(u8::MAX);
-        match counts.into_iter().find(|(_, found)| *found > most) {
-            Some((part, found)) => Err(EncodeQuorumError::TooMany { part, found, most }),
-            None => Ok(()),
-        }
-    }
-
     /// The nonces of all pages that the call names: those of keys, then those of weights.
     pub fn pages(&self) -> impl Iterator<Item = u32> {
         let weights = self.weights.iter().filter_map(|source| match source {

@@ -41,7 +41,7 @@
 use alloy_primitives::Bytes;
 
 use crate::{
-    base::{Base, WeightSource},
+    base::{Base, Way, WeightSource},
     hint::CounterHint,
     key_group::KeyGroup,
     member_set::{MemberSet, NotShortest},
@@ -312,6 +312,26 @@ pub enum EncodeQuorumError {
     /// A part of the head is too large.
     #[error("head: {0}")]
     Head(#[from] TooLarge),
+}
+
+impl Way {
+    /// Refuses a way that has no packed form: a quorum names at most 255 pages of keys and 255 parts of the weights, and passes at most
+    /// 255 keys.
+    ///
+    /// # Errors
+    /// [`EncodeQuorumError::TooMany`].
+    pub fn check(&self) -> Result<(), EncodeQuorumError> {
+        let counts = [
+            (Part::Keys, self.keys.passed.len()),
+            (Part::Pages, self.keys.pages.len()),
+            (Part::Parts, self.weights.len()),
+        ];
+        let most = usize::from(u8::MAX);
+        match counts.into_iter().find(|(_, found)| *found > most) {
+            Some((part, found)) => Err(EncodeQuorumError::TooMany { part, found, most }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What to do if there is too much of a part.

@@ -14,10 +14,10 @@
 
 // Whether what arrays state is so.
 mod check;
-// The messages of a file.
-mod file;
 // The messages of a stream.
 mod stream;
+// The messages of a file.
+mod file;
 
 use std::cell::Cell as Counter;
 use std::ops::Range;
@@ -33,16 +33,13 @@ use quorate_host::clipped;
 pub use self::check::check_array;
 use self::check::check_size;
 pub use self::file::ArrowFile;
+pub use self::stream::VALUES_LIMIT;
 use self::stream::{Stream, is_flat};
 use crate::columns::{Room, Unbounded};
 use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
 use crate::table::{Cell, ColumnFault, Elements, Kind, MOST_SHOWN, Named, TableColumn, Value, columns, record};
-
-/// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
-/// rows name the same bytes; they are counted for each row.
-pub const VALUES_LIMIT: u64 = 1 << 30;
 
 /// Reads claims row by row.
 ///

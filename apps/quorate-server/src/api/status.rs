@@ -124,7 +124,7 @@ pub(super) async fn sources(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, ApiError> {
-    let place = app.budget.request(&caller).ok_or_else(ApiError::busy)?;
+    let place = app.budget.request(caller.client()).ok_or_else(ApiError::busy)?;
     let mut held = app.budget.holding();
     let list = List::of(&app, |source| caller.may_see(source), |bytes| held.take(bytes))?;
     Ok(list.answer((place, held)))

@@ -92,7 +92,7 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
     let in_force = app.in_force();
     let asked = Asked::read(query, in_force.config.suite()).map_err(ApiError::bad_query)?;
     let caller = Caller::of(request.extensions()).ok_or_else(ApiError::nameless)?;
-    let place = app.budget.request(&caller).ok_or_else(ApiError::busy)?;
+    let place = app.budget.request(caller.client()).ok_or_else(ApiError::busy)?;
     if content == Content::Lines {
         return Ok(stream(app.clone(), asked, caller, request.into_body(), place));
     }

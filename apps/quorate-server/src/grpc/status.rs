@@ -11,6 +11,10 @@ pub(super) fn busy() -> Status {
     Status::resource_exhausted("too many requests are in progress; send it again later")
 }
 
+pub(super) fn past_its_limits() -> Status {
+    Status::internal("the call came past its limits, a fault of the server; please report it")
+}
+
 pub(super) fn slow() -> Status {
     Status::deadline_exceeded("the next message did not arrive in time")
 }

@@ -28,10 +28,7 @@ use tonic_health::pb::{
     health_server::{Health, HealthServer},
 };
 
-use super::{
-    past_its_limits,
-    status::{busy, slow},
-};
+use super::status::{busy, past_its_limits, slow};
 use crate::{app::App, claims::Caller};
 
 /// Whether the server takes claims. It is answered however much else is asked, and while the server stops.
@@ -146,7 +143,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 /// A tool has a place like a request, for as long as a body may take.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
     let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
-    let Some(place) = app.budget.request(&caller) else { return busy().into_http() };
+    let Some(place) = app.budget.request(caller.client()) else { return busy().into_http() };
     let (stop, longest) =
         (app.connections.stopping().clone(), Duration::from_millis(app.in_force().config.limits.body_ms));
     let until = async move {

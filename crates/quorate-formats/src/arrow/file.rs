@@ -19,8 +19,7 @@ use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary, read_footer_length}
 use arrow_ipc::{Block, Endianness, Message, MessageHeader, root_as_footer_with_opts};
 use arrow_schema::{ArrowError, Schema};
 
-use super::VALUES_LIMIT;
-use super::stream::{check_header, header_limits};
+use super::stream::{VALUES_LIMIT, check_header, header_limits};
 
 /// Reads the batches of a file on disk, one by one. Give each to [`BatchRows`](super::BatchRows).
 ///

@@ -23,6 +23,10 @@ use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
 use crate::table::{Kind, is_read};
 
+/// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
+/// rows name the same bytes; they are counted for each row.
+pub const VALUES_LIMIT: u64 = 1 << 30;
+
 /// A stream in memory.
 #[derive(Debug)]
 pub(super) struct Stream {
