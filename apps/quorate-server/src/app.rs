@@ -168,7 +168,11 @@ impl App {
         if !self.budget.is_ready() {
             return Err("nearly all places for requests, or their memory, are taken");
         }
-        if self.batcher.load().is_ready() { Ok(()) } else { Err("the queue is nearly full, or was full and is not half empty yet") }
+        if self.batcher.load().is_ready() {
+            Ok(())
+        } else {
+            Err("the queue is nearly full, or was full and is not half empty yet")
+        }
     }
 
     /// The text for Prometheus.
