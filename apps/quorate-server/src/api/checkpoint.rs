@@ -97,7 +97,8 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
         }
     }
     let caller = Caller::of(request.extensions()).ok_or_else(ApiError::nameless)?;
-    let places = (app.budget.request(caller.client()).ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
+    let places =
+        (app.budget.request(caller.client()).ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
     let mut held = app.budget.holding();
     let in_force = app.in_force();
     let longest = in_force.config.checkpoint.body_bytes;
