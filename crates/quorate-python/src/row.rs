@@ -39,7 +39,8 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets)
                 Json::Text(json) => fields.push(format!("{name:?}:{json}")),
                 Json::Malformed(reason) => {
                     // Its id stands before all other fields, so a line of what was read so far has it.
-                    let id = entry_of(&fields, number, key_sets).err().and_then(|malformed| malformed.id);
+                    let read = entry_of(&fields, number, key_sets);
+                    let id = read.map_or_else(|malformed| malformed.id, |record| record.id);
                     return Ok(Err(Malformed::new(Place::Line(number), format!("{name:?}: {reason}")).with_id(id)));
                 }
                 Json::Wrong { found, expected } => {

@@ -235,7 +235,8 @@ impl ArrowFile {
                 self.length
             )));
         }
-        let most = self.length.saturating_add(values);
+        // Of lists of booleans, eight elements take a byte. The rows of all batches are compared with less.
+        let most = self.length.saturating_add(values).saturating_mul(8);
         let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
         match lengths.chain([batch.length()]).find(|length| !u64::try_from(*length).is_ok_and(|length| length <= most))
         {

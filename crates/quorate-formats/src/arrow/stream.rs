@@ -4,8 +4,8 @@
 //! overlap, because the library copies a buffer that is not aligned; it must not have more rows, or elements of lists,
 //! than the stream has bytes, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the
 //! library copies all of it each time. A header must not name the same parts many times, because the library copies a field each time
-//! that it is named. Columns that are not read are not decoded. Text in views is decoded as bytes, because the library would look through the same bytes for each
-//! view of them; `table` checks the text that a row reads.
+//! that it is named. Columns that are not read are not decoded. Text in views is decoded as bytes, because the library would look
+//! through the same bytes for each view of them; `table` checks the text that a row reads.
 //!
 //! Spec: apache/arrow, `docs/source/format/Columnar.rst` ("Encapsulated message format", "IPC Streaming Format").
 

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::io::{Read, Seek, Write};
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, ListBuilder};
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, ListBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, Date32Array, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray,
@@ -514,6 +514,24 @@ fn files_with_and_without_a_footer_are_read() {
         assert_eq!(batches.len(), 2);
         assert_eq!(batches[0].columns(), batch.columns());
         assert_eq!(BatchRows::new(&batches[1], 2).unwrap().filter(Result::is_ok).count(), 1);
+    }
+}
+
+/// As tables of attestations have them beside their claims.
+#[test]
+fn a_file_with_lists_of_bits_is_read() {
+    let mut bits = ListBuilder::new(BooleanBuilder::new());
+    bits.values().append_n(100_000, true);
+    bits.append(true);
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let batch = in_memory_batch(vec![
+        ("public_key", bytes()),
+        ("message", bytes()),
+        ("signature", bytes()),
+        ("aggregation_bits", Arc::new(bits.finish())),
+    ]);
+    for file in files(&batch) {
+        assert_eq!(ArrowFile::open(file).unwrap().map(Result::unwrap).count(), 2);
     }
 }
 
