@@ -24,7 +24,7 @@ use super::stream::{VALUES_LIMIT, check_header, header_limits};
 /// Reads the batches of a file on disk, one by one. Give each to [`BatchRows`](super::BatchRows).
 ///
 /// Damaged bytes can make the Arrow library panic: call [`open`](Self::open) and [`next`](Iterator::next) in
-/// [`quorate_host::contained`]. After an error the iterator ends.
+/// [`quorate_host::contained()`]. After an error the iterator ends.
 #[derive(Debug)]
 pub struct ArrowFile {
     source: Source,
