@@ -121,7 +121,7 @@ def test_an_arrow_file_that_states_more_than_it_holds_is_a_table_error(tmp_path:
             frame = content.find(content[frame : frame + 4], frame + 1)
         path.write_bytes(content)
         files.append(path)
-    run = pa.RunEndEncodedArray.from_arrays(pa.array([1 << 40], pa.int64()), pa.array([b"m"]))
+    run = pa.RunEndEncodedArray.from_arrays(pa.array([2**31 - 1], pa.int32()), pa.array([b"m"]))
     runs = pa.record_batch([run] * 3, names=["public_key", "message", "signature"])
     for name, new in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
         path = tmp_path / f"runs.{name}.arrow"
