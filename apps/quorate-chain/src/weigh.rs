@@ -211,9 +211,9 @@ struct Steps {
 /// How many keys have to be weighed in what time.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// The number of keys that have no weight yet, dead ones counted.
+    /// All keys of the table that is weighed, dead ones counted.
     keys: u64,
-    /// Seconds until the registrar forgets the weights of the others.
+    /// Seconds after its start at which the registrar forgets a weighing.
     seconds: u64,
     /// Seconds from a block to the next one; 0 if that is not known, or less than one.
     block: u64,
