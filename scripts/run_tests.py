@@ -20,7 +20,10 @@ import time
 
 CARGO = os.environ.get("CARGO", "cargo")
 # The longest ones begin, so that none of them is left for the end.
-LONG = ["network", "all", "quorate_curve", "chain", "quorate_lab", "cli_dkg", "quorate_threshold", "cli_verify", "integrate"]
+LONG = [
+    "apps/quorate-node network", "crates/quorate all", "apps/quorate-cli all", "crates/quorate-curve", "apps/quorate-chain chain", "crates/quorate-evm all",
+    "apps/quorate-server server", "apps/quorate-node all", "apps/quorate-node", "crates/quorate-chain", "crates/quorate-lab", "crates/quorate-threshold",
+]
 # A test program uses all cores, but many of them wait: for a chain, for a clock, for a disk.
 AT_ONCE = max(2, (os.cpu_count() or 1) // 4)
 # A program without its data may skip hundreds of files.
@@ -40,7 +43,11 @@ def build(arguments):
             continue
         folder = pathlib.Path(message["manifest_path"]).parent
         # Without the flag, what a passing test prints is lost.
-        programs.append((message["target"]["name"], folder, [message["executable"], "--show-output"]))
+        # The unit tests of a library are named by its folder.
+        name, target = str(folder.relative_to(pathlib.Path.cwd())), message["target"]
+        if "lib" not in target["kind"]:
+            name += f" {target['name']}"
+        programs.append((name, folder, [message["executable"], "--show-output"]))
     return programs
 
 

@@ -51,7 +51,7 @@ test("digests", () => {
     ].map((other) => resultsDigest({ chainId, address }, { ...order, epoch, nonce, ...other }));
     assert.equal(new Set([plan.digest, ...others]).size, 7);
   }
-  // From another implementation: the digest that `cli_evm_operators.rs` compares with, too.
+  // From another implementation: the digest that `evm_operators.rs` compares with, too.
   const known = { results: [`0x${"a1".repeat(32)}`, `0x${"b2".repeat(32)}`], epoch: 3, nonce: 17n, deadline: 1_800_000_000 };
   assert.equal(
     resultsDigest({ chainId: 1, address: "0x5FbDB2315678afecb367f032d93F642f64180aa3" }, known),

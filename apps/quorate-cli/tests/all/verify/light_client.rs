@@ -1,0 +1,360 @@
+//! Ethereum mainnet's light-client objects: true as they are, and false for the right reason with a bit flipped.
+
+use std::{fs, path::Path};
+
+use quorate_lab::vectors;
+use serde_json::Value;
+
+use crate::verify::run::{Folder, Ran, verify};
+
+const FILES: [&str; 4] = ["bootstrap.json", "updates.json", "finality.json", "optimistic.json"];
+
+fn paths(folder: &Path) -> Vec<String> {
+    FILES.iter().map(|name| folder.join(name).to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn bootstraps_and_updates_of_mainnet() {
+    for set in ["07_eth_helios", "07_eth_trin"] {
+        let Some(folder) = vectors::path(set) else { return };
+        let paths = paths(&folder);
+        let mut arguments = vec!["--json", "--explain"];
+        arguments.extend(paths.iter().map(String::as_str));
+        let ran = verify(&arguments).exits(0).says("trusting the committee of period");
+        let summary = ran.object();
+        println!("{set}: {} updates", summary["claims"]);
+        assert!(summary["valid"].as_u64() >= Some(3) && summary["invalid"] == 0 && summary["malformed"] == 0);
+        assert!(ran.err.contains("next_sync_committee_branch") && !ran.err.contains("  failed "), "{}", ran.err);
+    }
+}
+
+#[test]
+fn documents_in_any_order() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let mut paths = paths(&folder);
+    paths.reverse();
+    let arguments: Vec<_> = paths.iter().map(String::as_str).collect();
+    verify(&arguments).exits(0);
+}
+
+#[test]
+fn updates_without_their_committee_say_what_to_add() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let finality = folder.join("finality.json");
+    let ran = verify(&["--json", finality.to_str().unwrap()]).exits(2).says("add a bootstrap").says("--committee FILE");
+    assert_eq!(ran.object()["claims"], 0);
+}
+
+#[test]
+fn a_flipped_bit_fails_the_check_of_its_field() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let update = first_update(&folder);
+    let flips = [
+        ("/data/finality_branch/3", "finality_branch"),
+        ("/data/finalized_header/beacon/body_root", "finality_branch"),
+        ("/data/finalized_header/execution/extra_data", "finalized_execution_branch"),
+        ("/data/next_sync_committee_branch/0", "next_sync_committee_branch"),
+        ("/data/next_sync_committee/pubkeys/17", "next_sync_committee_branch"),
+        ("/data/next_sync_committee/aggregate_pubkey", "next_sync_committee_branch"),
+        ("/data/attested_header/execution/state_root", "attested_execution_branch"),
+        ("/data/attested_header/execution/logs_bloom", "attested_execution_branch"),
+        ("/data/attested_header/execution_branch/2", "attested_execution_branch"),
+        ("/data/attested_header/beacon/state_root", "finality_branch"),
+    ];
+    for (pointer, check) in flips {
+        let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
+        let reason = ran.object()["reason"].as_str().unwrap().to_owned();
+        assert!(reason.starts_with(&format!("{check}: ")), "{pointer}: {reason}");
+        let mut failed = ran.err.lines().filter(|line| line.trim_start().starts_with("failed"));
+        assert!(failed.any(|line| line.contains(&format!("{check}: "))), "{pointer}: {}", ran.err);
+    }
+}
+
+/// What no branch covers is covered by the signature.
+#[test]
+fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let update = first_update(&folder);
+    for pointer in ["/data/attested_header/beacon/parent_root", "/data/sync_aggregate/sync_committee_bits"] {
+        let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
+        assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages", "{pointer}");
+    }
+    // A signature with a bit flipped is not a point, or one off the subgroup.
+    let ran = with_update(&folder, &flipped(&update, "/data/sync_aggregate/sync_committee_signature"), &[]).exits(1);
+    assert!(ran.object()["reason"].as_str().unwrap().starts_with("signature: "), "{ran:?}");
+    let mut early = update.clone();
+    early["data"]["signature_slot"] = early["data"]["attested_header"]["beacon"]["slot"].clone();
+    assert!(
+        with_update(&folder, &early, &[]).exits(1).object()["reason"].as_str().unwrap().starts_with("slot_order: ")
+    );
+}
+
+#[test]
+fn too_few_participants_for_the_caller() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let update = first_update(&folder);
+    with_update(&folder, &update, &["--min-participants", "0"]).exits(2);
+    let ran = with_update(&folder, &update, &["--min-participants", "512"]);
+    let few = ran.object()["reason"].as_str().is_some_and(|reason| reason.starts_with("participants: "));
+    assert!(few || ran.code == 0, "{ran:?}");
+    let ran = with_update(&folder, &update, &["--min-participants", "513"]).exits(1);
+    assert!(ran.object()["reason"].as_str().unwrap().starts_with("participants: "));
+}
+
+#[test]
+fn another_network_signs_other_roots() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let update = first_update(&folder);
+    let root = "11".repeat(32);
+    let ran = with_update(&folder, &update, &["--genesis-validators-root", &root]).exits(1);
+    assert_eq!(ran.object()["reason"], "it is signed for the network mainnet");
+}
+
+/// On a network that is not built in, the schedule of one that is says nothing of layouts.
+#[test]
+fn a_network_of_ones_own_has_no_schedule() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let root = "11".repeat(32);
+    // On mainnet a slot of Altair, whose headers have no execution payload header to prove.
+    let mut bootstrap = read(&folder, "bootstrap.json");
+    bootstrap["data"]["header"]["beacon"]["slot"] = "2400000".into();
+    let mut update = first_update(&folder);
+    update["data"]["attested_header"]["beacon"]["slot"] = "2400000".into();
+    update["data"]["attested_header"]["execution"]["state_root"] = root.clone().into();
+    update["data"]["signature_slot"] = "2400001".into();
+    for name in ["finalized_header", "finality_branch"] {
+        update["data"].as_object_mut().unwrap().remove(name);
+    }
+    let files = Folder::new();
+    let paths = [files.file("bootstrap.json", bootstrap.to_string()), files.file("update.json", update.to_string())];
+    let own = ["--verdicts", "--genesis-validators-root", &root, "--fork-version", "0x10000000"];
+    let ran = verify(&[&own[..], &[&paths[0], &paths[1]]].concat()).exits(1);
+    let reason = ran.object()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("attested_execution_branch: expected the block body root"), "{reason}");
+}
+
+/// All updates are false for one reason, which is told once, with what to do.
+#[test]
+fn a_wrong_network_is_told_as_the_cause() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let ran = verify(&[&["--network", "sepolia", "--verdicts"][..], &files].concat()).exits(2);
+    let ran = ran.says(
+        "error: the light-client updates are signed for mainnet, and not as sepolia signs; give --network mainnet",
+    );
+    assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
+    let objects = ran.objects();
+    assert_eq!(objects.len(), updates_of(&folder));
+    assert!(objects.iter().all(|line| line["valid"] == false), "{ran:?}");
+    assert!(!ran.err.contains("is not believed") && !ran.err.contains("add a bootstrap"), "{}", ran.err);
+    // The same without a bootstrap that another network's forks refuse.
+    let root = "11".repeat(32);
+    let ran = verify(&[&["--genesis-validators-root", &root, "--verdicts"][..], &files].concat()).exits(1);
+    assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
+    let objects = ran.objects();
+    assert_eq!(objects.len(), updates_of(&folder));
+    assert!(objects.iter().all(|line| line["reason"].as_str().unwrap().contains("mainnet")), "{objects:?}");
+    // A false update on the right network is not another network's.
+    let update = flipped(&first_update(&folder), "/data/attested_header/beacon/parent_root");
+    assert!(!with_update(&folder, &update, &[]).exits(1).err.contains("--network"));
+}
+
+/// What rests on a bootstrap that is refused is not complained about one by one.
+#[test]
+fn a_wrong_trusted_root_is_told_as_the_cause() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let root = "11".repeat(32);
+    let ran = verify(&[&["--trusted-root", &root, "--verdicts"][..], &files].concat()).exits(2);
+    let ran = ran.says("is not believed").says("trusted_root: expected").says("updates not judged");
+    assert!(!ran.err.contains("add a bootstrap"), "{}", ran.err);
+    let objects = ran.objects();
+    assert_eq!(objects.len(), updates_of(&folder));
+    assert!(objects.iter().all(|line| line["malformed"] == true && line["id"].is_u64()), "{ran:?}");
+}
+
+#[test]
+fn a_forged_bootstrap_is_not_believed() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let bootstrap = read(&folder, "bootstrap.json");
+    let files = Folder::new();
+    for pointer in ["/data/current_sync_committee/pubkeys/3", "/data/current_sync_committee_branch/1"] {
+        let forged = files.file("forged.json", flipped(&bootstrap, pointer).to_string());
+        verify(&[&forged]).exits(1).says("is not believed").says("current_sync_committee_branch");
+    }
+}
+
+/// Whoever rests on an update that is false falls with it.
+#[test]
+fn what_rests_on_a_false_update_is_false() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let mut updates = read(&folder, "updates.json");
+    updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
+    let ran = with_update(&folder, &updates, &[]).exits(1);
+    let reasons: Vec<_> =
+        ran.objects().iter().map(|line| line["reason"].as_str().unwrap_or("valid").to_owned()).collect();
+    assert_eq!(reasons[0], "the signature does not match the keys and messages");
+    assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
+}
+
+/// A false update that names the true next committee makes what rests on a true one no less valid, whichever comes first.
+#[test]
+fn what_rests_on_a_true_update_beside_false_ones_is_valid() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let updates = read(&folder, "updates.json").as_array().unwrap().clone();
+    let mut few = updates[0].clone();
+    few["data"]["sync_aggregate"]["sync_committee_bits"] = format!("0x{}{}", "ff".repeat(42), "00".repeat(22)).into();
+    let unsigned = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
+    let false_ones = [few, unsigned];
+    for place in [0, 1] {
+        let all = [&updates[..place], &false_ones[..], &updates[place..]].concat();
+        let ran = with_update(&folder, &all.clone().into(), &[]).exits(1);
+        let verdicts: Vec<_> = ran.objects().iter().map(|line| line["valid"] == true).collect();
+        let expected = |index| !(place..place + false_ones.len()).contains(&index);
+        assert_eq!(verdicts, (0..all.len()).map(expected).collect::<Vec<_>>(), "{ran:?}");
+    }
+    // With false ones alone, nothing that rests on them is valid.
+    let ran = with_update(&folder, &[&false_ones[..], &updates[1..]].concat().into(), &[]).exits(1);
+    let objects = ran.objects();
+    assert!(objects.iter().all(|line| line["valid"] == false), "{objects:?}");
+    let reason = objects[2]["reason"].as_str().unwrap();
+    assert!(reason.ends_with("element [0] and 1 other update, none of which is valid"), "{reason}");
+}
+
+/// A forged update that names another next committee and comes first makes no true one false, nor what rests on it.
+#[test]
+fn a_forged_committee_that_comes_first_is_forgotten() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let mut updates = read(&folder, "updates.json");
+    let alone = with_update(&folder, &updates, &[]).exits(0).objects().len();
+    // The committee after the next one, in a block of the first period.
+    let mut forged = updates[1].clone();
+    forged["data"]["attested_header"]["beacon"]["slot"] =
+        updates[0]["data"]["attested_header"]["beacon"]["slot"].clone();
+    forged["data"]["signature_slot"] = updates[0]["data"]["signature_slot"].clone();
+    for name in ["finalized_header", "finality_branch"] {
+        forged["data"].as_object_mut().unwrap().remove(name);
+    }
+    for place in [0, alone] {
+        let mut all = updates.as_array().unwrap().clone();
+        all.insert(place, forged.clone());
+        let ran = with_update(&folder, &all.into(), &[]).exits(1);
+        let invalid: Vec<_> = ran.objects().into_iter().filter(|line| line["valid"] == false).collect();
+        let reason = invalid[0]["reason"].as_str().unwrap();
+        assert!(invalid.len() == 1 && reason.contains("next_sync_committee_agrees"), "{invalid:?}");
+    }
+    // If the true update is false, too, nothing that rests on either is valid.
+    updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
+    updates.as_array_mut().unwrap().insert(0, forged);
+    assert!(with_update(&folder, &updates, &[]).exits(1).objects().iter().all(|line| line["valid"] == false));
+}
+
+#[test]
+fn only_a_bootstrap_of_the_trusted_root_is_believed() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let printed = verify(&files).exits(0).err;
+    let root = printed.split_whitespace().find(|word| word.starts_with("0x")).expect("the block root").to_owned();
+    verify(&[&["--trusted-root", &root][..], &files].concat()).exits(0);
+    let other = root.replace(&root[60..], "000000");
+    let ran = verify(&[&["--json", "--trusted-root", &other][..], &files].concat()).exits(2);
+    let ran = ran.says("is not believed").says("trusted_root: expected").says(&other).says(&root);
+    assert_eq!((&ran.object()["committees_refused"], &ran.object()["valid"]), (&Value::from(1), &Value::from(0)));
+    verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 2 hexadecimal digits, expected 64");
+}
+
+#[test]
+fn a_false_bootstrap_is_counted() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let files = Folder::new();
+    let bootstrap = read(&folder, "bootstrap.json");
+    let forged = files.file("forged.json", flipped(&bootstrap, "/data/current_sync_committee/pubkeys/3").to_string());
+    assert_eq!(verify(&["--json", &forged]).exits(1).object()["committees_refused"], 1);
+    let good = files.file("good.json", bootstrap.to_string());
+    assert_eq!(verify(&["--json", &good]).object()["committees_refused"], 0);
+}
+
+/// Every check, the signature among them, says what it expected and what it found, within 80 columns.
+#[test]
+fn checks_are_explained_within_80_columns() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let update = first_update(&folder);
+    let good = with_update(&folder, &update, &[]).exits(0).says("  passed       signature: it matches");
+    let ran = with_update(&folder, &flipped(&update, "/data/finality_branch/3"), &[]).exits(1);
+    let ran = ran.says("  not possible signature: not verified, because finality_branch failed");
+    let failed = ran.err.split("  failed ").nth(1).unwrap_or_else(|| panic!("{}", ran.err));
+    assert!(failed.contains("expected") && failed.contains("found"), "{failed}");
+    let bits = with_update(&folder, &flipped(&update, "/data/sync_aggregate/sync_committee_bits"), &[]).exits(1);
+    let bits = bits.says("  failed       signature: the signature does not match");
+    for line in [&good, &ran, &bits].iter().flat_map(|ran| ran.err.lines()) {
+        let of_a_file = line.contains("/") || line.contains("committee: period");
+        assert!(line.chars().count() <= 80 || of_a_file, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn two_thirds_must_have_signed() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let mut update = first_update(&folder);
+    update["data"]["sync_aggregate"]["sync_committee_bits"] =
+        format!("0x{}{}", "ff".repeat(42), "00".repeat(22)).into();
+    let reason = with_update(&folder, &update, &[]).exits(1).object()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("participants: expected at least 342, found that 336 of 512"), "{reason}");
+    let ran = with_update(&folder, &update, &["--min-participants", "1"]).exits(1);
+    assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages");
+}
+
+#[test]
+fn an_update_from_standard_input() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let bootstrap = folder.join("bootstrap.json");
+    let update = first_update(&folder).to_string();
+    crate::verify::run::verify_input(&[bootstrap.to_str().unwrap(), "-"], update).exits(0).says("1 claim: valid");
+}
+
+fn read(folder: &Path, name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
+}
+
+/// A bootstrap makes no claim, but its committee is checked against its block root.
+#[test]
+fn a_bootstrap_alone_is_not_an_empty_input() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let bootstrap = folder.join("bootstrap.json");
+    let ran = verify(&[bootstrap.to_str().unwrap()]).exits(0).says("no claims judged; 1 committee read");
+    assert!(!ran.err.contains("found no claim"), "{}", ran.err);
+    verify(&["-q", bootstrap.to_str().unwrap()]).exits(0);
+}
+
+/// An update that the bootstrap's own committee signed.
+fn first_update(folder: &Path) -> Value {
+    read(folder, "updates.json")[0].clone()
+}
+
+/// The number of updates in the files: those of the list, the one that tells what is final, and the newest.
+fn updates_of(folder: &Path) -> usize {
+    read(folder, "updates.json").as_array().unwrap().len() + 2
+}
+
+/// The bootstrap of the set and this update, with their verdicts and checks.
+fn with_update(folder: &Path, update: &Value, options: &[&str]) -> Ran {
+    let files = Folder::new();
+    let bootstrap = folder.join("bootstrap.json");
+    let update = files.file("update.json", update.to_string());
+    let arguments = [&["--verdicts", "--explain"], options, &[bootstrap.to_str().unwrap(), &update]].concat();
+    verify(&arguments)
+}
+
+/// The lowest bit of a field's last digit flipped.
+fn flipped(document: &Value, pointer: &str) -> Value {
+    let mut document = document.clone();
+    let field = document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+    let text = field.as_str().unwrap();
+    let (rest, last) = text.split_at(text.len() - 1);
+    let last = u8::from_str_radix(last, 16).unwrap() ^ 1;
+    *field = format!("{rest}{last:x}").into();
+    document
+}

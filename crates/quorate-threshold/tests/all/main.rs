@@ -1,0 +1,5 @@
+//! The tests of the crate's public interface.
+
+mod interpolation;
+mod keys;
+mod signatures;
