@@ -154,8 +154,14 @@ impl Node {
         if let Some(conflict) = self.conflicts.get_mut(&(id, operator)) {
             conflict.report.failed(&self.settings, self.now);
         }
-        let of_operator = self.conflicts.keys().filter(|(_, other)| *other == operator);
-        for id in of_operator.map(|(id, _)| *id).collect::<Vec<_>>() {
+        self.look_at_conflict(operator, id, out);
+        // Those that wait for a time are looked at when it comes.
+        let of_operator = self.conflicts.iter().filter(|((_, other), _)| *other == operator);
+        let waiting = of_operator.filter(|(_, conflict)| conflict.wake.is_none()).map(|((id, _), _)| *id);
+        for id in waiting.collect::<Vec<_>>() {
+            if !self.may_report(operator, id) {
+                break;
+            }
             self.look_at_conflict(operator, id, out);
         }
     }

@@ -270,7 +270,7 @@ impl Node {
     }
 
     /// Evidence of conflicts about a task, and who signed both.
-    fn evidence_of(&self, id: B256) -> impl Iterator<Item = (Address, &ConflictEvidence)> {
+    pub(super) fn evidence_of(&self, id: B256) -> impl Iterator<Item = (Address, &ConflictEvidence)> {
         let of_task = self.conflicts.range((id, Address::ZERO)..=(id, Address::repeat_byte(0xff)));
         of_task.map(|((_, operator), conflict)| (*operator, &conflict.evidence))
     }

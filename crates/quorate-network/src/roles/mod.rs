@@ -28,7 +28,7 @@
 //! member, whatever strangers send; a member can begin one candidate, so there are at most as many as members. Sums are of the
 //! result that is there, for two verdicts, and no two of a branch and verdict have a signer in common: so each level has at
 //! most two for each member. A task has rounds for two epochs, each with at most four snapshots. There is one conflict for
-//! each operator and task; of tasks that the node never held, at most 64 of an operator. Evidence goes when the contract no longer
+//! each operator and task; of tasks that the node does not hold, at most 64 of an operator. Evidence goes when the contract no longer
 //! takes it.
 //!
 //! Tasks go when their epoch can settle nothing more. When further ones need a place, first those go that are settled for good, then

@@ -107,7 +107,12 @@ impl Saved {
     /// Whether evidence of an operator's conflict about a task can be kept.
     pub(super) fn has_room(&self, operator: Address, id: B256) -> bool {
         let of_operator = self.evidence.range((operator, B256::ZERO)..=(operator, B256::repeat_byte(0xff)));
-        self.evidence.contains_key(&(operator, id)) || of_operator.count() < MAX_SAVED_EVIDENCE
+        self.has_evidence(operator, id) || of_operator.count() < MAX_SAVED_EVIDENCE
+    }
+
+    /// Whether evidence of an operator's conflict about a task is kept.
+    pub(super) fn has_evidence(&self, operator: Address, id: B256) -> bool {
+        self.evidence.contains_key(&(operator, id))
     }
 
     /// Keeps evidence if there is room, in place of that about the same task. Whether anything changed.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use quorate_evm::{
     Finality,
-    alloy_primitives::{B256, Bytes},
+    alloy_primitives::{Address, B256, Bytes},
 };
 
 use super::{
@@ -136,7 +136,7 @@ impl Node {
     }
 
     /// Drops a task that the chain has settled for good, or that found no quorum, with what was kept of it. What nodes that still hold
-    /// it say of it is refused here as that of an unknown task, but for evidence. Conflicts stay, and the signer's record.
+    /// it say of it is refused here as that of an unknown task, but for evidence. Conflicts that are saved stay, and the signer's record.
     fn make_room(&mut self, id: B256) {
         let Some(task) = self.tasks.remove(&id) else { return };
         task.wake.into_iter().for_each(|at| _ = self.wakes.remove(&(at, Due::Task(id))));
@@ -145,9 +145,16 @@ impl Node {
         }
         self.unsaved |= self.saved.results.remove(&id).is_some();
         self.unsaved |= self.saved.verdicts.remove(&id).is_some();
+        let accused = self.evidence_of(id).map(|(operator, _)| operator);
+        let unsaved: Vec<Address> = accused.filter(|operator| !self.saved.has_evidence(*operator, id)).collect();
+        for operator in unsaved {
+            let wake = self.conflicts.remove(&(id, operator)).and_then(|conflict| conflict.wake);
+            wake.into_iter().for_each(|at| _ = self.wakes.remove(&(at, Due::Conflict(operator, id))));
+        }
     }
 
-    /// Drops what can settle no more. Snapshots stay as long as conflicts of their epoch can be reported.
+    /// Drops what can settle no more. Snapshots stay as long as conflicts of their epoch can be reported. Of the conflicts about tasks
+    /// that are not held, those stay that are saved: an operator can sign one about each task.
     fn epoch(&mut self, epoch: u64, out: &mut Vec<NodeOutput>) {
         if epoch == self.epoch {
             return;
@@ -177,7 +184,8 @@ impl Node {
         self.conflicts.retain(|(id, operator), conflict| {
             conflict.report = Retry::default();
             let evidence = &conflict.evidence;
-            let keep = evidence.first().candidate().epoch.min(evidence.second().candidate().epoch) >= kept;
+            let keep = evidence.first().candidate().epoch.min(evidence.second().candidate().epoch) >= kept
+                && (self.tasks.contains_key(id) || self.saved.has_evidence(*operator, *id));
             if let (false, Some(at)) = (keep, conflict.wake) {
                 self.wakes.remove(&(at, Due::Conflict(*operator, *id)));
             }

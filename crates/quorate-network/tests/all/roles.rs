@@ -880,6 +880,31 @@ fn evidence_without_its_task_is_taken_as_far_as_there_is_room() {
     assert_eq!(Saved::from_bytes(&long).unwrap().to_bytes(), long);
 }
 
+/// An operator signs both verdicts of every task. The tasks make room for further ones, and their conflicts go with them.
+#[test]
+fn conflicts_of_tasks_that_made_room_are_bounded() {
+    let few = NodeSettings { most_tasks: 4, ..settings(0, Roles { aggregate: true, ..Roles::default() }) };
+    let mut node = Node::new(few, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    for number in 0..200_u64 {
+        let id = B256::left_padding_from(&number.to_be_bytes());
+        node.step(NodeEvent::Task { id, epoch: 0, payload: Bytes::new() }, 0);
+        let signed = |approved| Task { id, performer: snapshot().performer(id).into(), ..candidate(approved) };
+        [true, false].into_iter().for_each(|approved| drop(node.step(attested(1, signed(approved)), 0)));
+        node.step(NodeEvent::Settled { id, epoch: 0, finality: Finality::Final }, 0);
+        assert!(node.footprint().conflicts <= 4 + 64, "{number}: {:?}", node.footprint());
+    }
+    assert_eq!((node.footprint().tasks, node.footprint().conflicts, node.conflicts_found()), (4, 4 + 64, 200));
+    // Nothing of those that went wakes the node any more.
+    node.step(NodeEvent::Tick, 50_000);
+    assert_eq!(node.footprint().conflicts, 4 + 64);
+    // The tasks go with their epoch, and the contract still takes evidence of it.
+    node.step(NodeEvent::Epoch(2), 50_001);
+    assert_eq!((node.footprint().tasks, node.footprint().conflicts), (0, 64));
+    node.step(NodeEvent::Epoch(4), 50_002);
+    assert_eq!(node.footprint().conflicts, 0);
+}
+
 #[test]
 fn a_silent_signer_is_asked_again_and_a_refusal_is_final() {
     let mut node = with_task(attester(), EVERYTHING);
