@@ -12,8 +12,11 @@
 //! mined in `submission_timeout`. That the chain settles an id once is the contract's doing; turns only save gas. What is refused
 //! again and again, by a contract that is paused for example, is submitted ever more rarely.
 //!
-//! Reports have the same order and the same rules. A node reports at most [`MAX_REPORTS`] conflicts of an operator in an epoch; the
-//! others wait for the next one, or for the place of one that was refused.
+//! Reports have the same order and the same rules. A node reports at most [`MAX_REPORTS`] conflicts of an operator in an epoch, and
+//! those count for which the chain slashed the operator in it, whoever reported them. The others wait for the next epoch, or for the place
+//! of one that was refused.
+
+use std::collections::BTreeSet;
 
 use quorate_evm::{
     SnapshotId,
@@ -25,8 +28,8 @@ use super::{
     state::{Due, Node, OpenTask, Retry},
 };
 
-/// The most conflicts of one operator that a node reports in an epoch. Each report takes a share of what the operator has left, so
-/// further ones bring less than they cost.
+/// The most conflicts of one operator that a node reports in an epoch, with those that others reported. Each report takes a share of what
+/// the operator has left, so further ones bring less than they cost.
 const MAX_REPORTS: usize = 8;
 
 impl Node {
@@ -125,10 +128,15 @@ impl Node {
         self.conflicts.insert((id, operator), conflict);
     }
 
-    /// Whether a conflict is among the [`MAX_REPORTS`] of its operator that this node reports in this epoch.
+    /// Whether a conflict is among the [`MAX_REPORTS`] of its operator in this epoch. A node that starts takes slashings of the past, too,
+    /// for ones of the running epoch.
     fn may_report(&self, operator: Address, id: B256) -> bool {
-        let of_operator = self.reported.range((operator, B256::ZERO)..=(operator, B256::repeat_byte(0xff)));
-        self.reported.contains(&(operator, id)) || of_operator.count() < MAX_REPORTS
+        let (first, last) = (B256::ZERO, B256::repeat_byte(0xff));
+        let reported = self.reported.range((operator, first)..=(operator, last)).map(|(_, id)| *id);
+        let slashed = self.slashed.range((operator, first, 0)..=(operator, last, u64::MAX));
+        let slashed = slashed.filter(|(_, seen)| **seen == self.epoch).map(|((_, id, _), _)| *id);
+        let paid: BTreeSet<B256> = reported.chain(slashed).collect();
+        self.reported.contains(&(operator, id)) || paid.len() < MAX_REPORTS
     }
 
     /// A reorganisation undid a slashing. Turns begin anew.

@@ -862,6 +862,33 @@ fn a_node_pays_for_few_reports_of_one_operator_in_an_epoch() {
     assert!(second.iter().all(|report| report.0 == owner(1) && is_free(report)), "{second:?}");
 }
 
+/// Different ids have different first reporters. So what others reported counts as well, and an id once.
+#[test]
+fn reports_of_others_count_too() {
+    let reported = |outputs: &[NodeOutput]| {
+        let of = |output: &NodeOutput| match output {
+            NodeOutput::ReportConflict { operator, evidence } => Some((*operator, evidence.id())),
+            _ => None,
+        };
+        outputs.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let id = |number: u64| B256::left_padding_from(&number.to_be_bytes());
+    let slashed = |number| NodeEvent::Slashed { operator: owner(1), id: id(number), epoch: 0 };
+    let mut node = node(0, Roles { aggregate: true, ..Roles::default() });
+    (0..6).for_each(|number| drop(node.step(slashed(number), 0)));
+    for (number, now) in [(6, 0), (7, 50_000)] {
+        let mut outputs = node.step(received(evidence(1, number)), now);
+        outputs.extend(node.step(NodeEvent::Tick, now + 50_000));
+        assert_eq!(reported(&outputs), [(owner(1), id(number))], "{number}");
+        node.step(slashed(number), now + 50_000);
+    }
+    let mut outputs = node.step(received(evidence(1, 8)), 100_000);
+    outputs.extend(node.step(received(evidence(2, 9)), 100_000));
+    outputs.extend(node.step(NodeEvent::Tick, 150_000));
+    assert_eq!(reported(&outputs), [(owner(2), id(9))], "another operator has eight of its own");
+    assert_eq!(reported(&node.step(NodeEvent::Epoch(1), 150_001)), [(owner(1), id(8))]);
+}
+
 /// A node that was away learns of a conflict when the task is closed. But an operator can sign as many ids as it likes, and not all
 /// that is of no task is kept.
 #[test]
