@@ -24,7 +24,7 @@ pub struct TaskOrder {
     /// The task's id. Where the request has none, it is Keccak-256 of the payload: so nodes that get the same payload
     /// perform the same task, and the same payload twice is one task.
     pub id: B256,
-    /// Its epoch; `None` means the running one.
+    /// Its epoch; `None` means that of this node's newest block, which can differ from that of others.
     pub epoch: Option<u64>,
     /// The payload: the bytes of text that begins with `0x`, and else the JSON itself, byte by byte as it was sent.
     pub payload: Bytes,
