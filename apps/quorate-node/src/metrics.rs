@@ -111,9 +111,10 @@ impl Metrics {
         r.register_with_unit("task_settled", help, Unit::Seconds, self.settled.0.clone());
         let help = "Members at each final settlement, by whether they signed: signed or missing";
         r.register("settlement_members", help, self.signatures.clone());
-        r.register("messages_received", "Signed messages from peers", self.received.clone());
+        let help = "Signed messages from peers, without those in answers";
+        r.register("messages_received", help, self.received.clone());
         r.register("messages_published", "Signed messages of this node", self.published.clone());
-        let help = "Signed messages from peers, by what became of them: true, false or ignored";
+        let help = "Signed messages from peers, with those in answers, by what became of them: true, false or ignored";
         r.register("verifications", help, self.verifications.clone());
         let help = "Calls of the user's programs that answered, by program: execute or validate";
         r.register("program_calls", help, self.programs.clone());

@@ -339,7 +339,7 @@ impl Component {
 /// Something that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Count {
-    /// A message came from a peer.
+    /// A message came from a peer, not in an answer.
     Received,
     /// The signatures of a message were verified, and are true.
     Verified,

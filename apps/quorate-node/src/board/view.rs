@@ -133,13 +133,13 @@ pub struct CountsView {
     pub lapsed: u64,
     /// Tasks that can still settle.
     pub open: u64,
-    /// Signed messages from peers.
+    /// Signed messages from peers, without those in answers.
     pub received: u64,
-    /// Those with true signatures.
+    /// Messages with true signatures, those in answers included.
     pub verified: u64,
-    /// Those with a false one.
+    /// Messages with a false one, those in answers included.
     pub r#false: u64,
-    /// Those that were dropped before anybody verified them.
+    /// Messages that were dropped before anybody verified them, those in answers included.
     pub ignored: u64,
     /// Signed messages of this node.
     pub published: u64,

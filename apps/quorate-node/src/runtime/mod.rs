@@ -194,7 +194,8 @@ const BEGIN_AGAIN: u64 = 30_000;
 
 /// What was done beside the loop.
 enum Done {
-    Event(NodeEvent),
+    /// A program of the user's answered, with a result or a verdict.
+    Answered(NodeEvent),
     /// The board was told something.
     Shown,
     Checked {
@@ -424,10 +425,9 @@ impl Runtime {
             NodeOutput::Save => {}
             NodeOutput::Execute { id, epoch, payload } => {
                 let programs = self.parts.programs.clone();
-                self.parts.board.count(Count::Executed);
                 self.work.spawn(async move {
                     match programs.execute(&ProgramTask { epoch, id, payload }).await {
-                        Ok(bytes) => Done::Event(NodeEvent::Executed { id, bytes }),
+                        Ok(bytes) => Done::Answered(NodeEvent::Executed { id, bytes }),
                         Err(error) => {
                             Done::ProgramFailed { event: NodeEvent::ExecuteFailed { id }, why: error.to_string() }
                         }
@@ -436,11 +436,10 @@ impl Runtime {
             }
             NodeOutput::Validate { candidate, payload, bytes } => {
                 let programs = self.parts.programs.clone();
-                self.parts.board.count(Count::Validated);
                 self.work.spawn(async move {
                     let task = ProgramTask { epoch: candidate.epoch, id: candidate.id, payload };
                     match programs.validate(&task, &bytes).await {
-                        Ok(approved) => Done::Event(NodeEvent::Validated { candidate, approved }),
+                        Ok(approved) => Done::Answered(NodeEvent::Validated { candidate, approved }),
                         Err(error) => {
                             let event = NodeEvent::ValidateFailed { candidate };
                             Done::ProgramFailed { event, why: error.to_string() }
@@ -564,7 +563,9 @@ impl Runtime {
     async fn done(&mut self, done: Done) {
         match done {
             Done::Shown => {}
-            Done::Event(event) => {
+            Done::Answered(event) => {
+                let is_result = matches!(event, NodeEvent::Executed { .. });
+                self.parts.board.count(if is_result { Count::Executed } else { Count::Validated });
                 self.parts.board.problem(Component::Programs, None);
                 self.step(event, None).await;
             }

@@ -220,6 +220,32 @@ async fn each_call_that_failed_is_counted() {
     assert_eq!(failures(&runtime), [1, 2, 2]);
 }
 
+/// Failures divided by the sum of both is the share that failed.
+#[tokio::test]
+async fn programs_that_fail_do_not_count_as_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let (id, bytes) = (B256::ZERO, Bytes::from_static(b"result"));
+    let candidate = candidate_for(0, SnapshotId::ZERO, id, 0, &bytes);
+    let counts = |runtime: &Runtime| {
+        let counts = runtime.parts.board.view(now()).counts;
+        (counts.executed, counts.validated, counts.failures)
+    };
+    // It has no programs.
+    runtime.carry_out(NodeOutput::Execute { id, epoch: 0, payload: Bytes::new() }, &mut None);
+    runtime.carry_out(NodeOutput::Validate { candidate, payload: Bytes::new(), bytes: bytes.clone() }, &mut None);
+    assert_eq!(counts(&runtime), (0, 0, 0), "nothing has answered yet");
+    for failures in 1..=2 {
+        let done = timeout(quorate_lab::run::LIMIT, runtime.work.join_next()).await.unwrap().unwrap().unwrap();
+        runtime.done(done).await;
+        assert_eq!(counts(&runtime), (0, 0, failures));
+    }
+    runtime.done(Done::Answered(NodeEvent::Executed { id, bytes })).await;
+    assert_eq!(counts(&runtime), (1, 0, 2));
+    runtime.done(Done::Answered(NodeEvent::Validated { candidate, approved: true })).await;
+    assert_eq!(counts(&runtime), (1, 1, 2));
+}
+
 /// A node on a disk that is full ended, and a node that ran already waited for room. A folder that is not there fails as a full disk
 /// does, for whoever runs the test.
 #[tokio::test]
