@@ -480,8 +480,17 @@ impl Runtime {
                 );
                 self.parts.chain.order(ChainOrder::Settle(Box::new(settlement)));
             }
+            NodeOutput::ConflictFound { operator, id } if self.parts.settings.operator == Some(operator) => {
+                tracing::error!(
+                    %id,
+                    "this node's operator signed a conflict: stop its signer, and look for another one with its key"
+                );
+            }
+            NodeOutput::ConflictFound { operator, id } => {
+                tracing::warn!(%operator, %id, "an operator signed a conflict");
+            }
             NodeOutput::ReportConflict { operator, evidence } => {
-                tracing::warn!(%operator, id = %evidence.id(), "an operator signed a conflict: reporting it");
+                tracing::warn!(%operator, id = %evidence.id(), "a conflict is reported");
                 self.parts.chain.order(ChainOrder::Report { operator, evidence: Box::new(evidence) });
             }
             NodeOutput::NotTaken { id, reason } => tracing::warn!(%id, "a task is not taken: {reason}"),

@@ -77,6 +77,12 @@ async fn whoever_signs_a_conflict_is_slashed_once() {
         let punished = status["punishments"].as_array().unwrap();
         assert_eq!(punished.len(), 2, "node {node}: {punished:?}");
         assert!(punished.iter().all(|row| row["kind"] == "slashed" && row["operator"] == json!(operator)));
+        let log = net.local.operator_folder(node).join("node.log");
+        net.until("the log has each conflict once", async || {
+            let log = std::fs::read_to_string(&log).unwrap();
+            log.matches("an operator signed a conflict").count() == 2
+        })
+        .await;
     }
     let after = net.task(1).await;
     net.give(&after, 0..3).await;

@@ -354,6 +354,7 @@ impl World {
             // Saved before any output left; or nothing at the edge depends on it.
             NodeOutput::Save
             | NodeOutput::Abstained { .. }
+            | NodeOutput::ConflictFound { .. }
             | NodeOutput::NotTaken { .. }
             | NodeOutput::Dropped { .. } => {}
             NodeOutput::Execute { id, .. } => {

@@ -216,6 +216,14 @@ pub enum NodeOutput {
     },
     /// Settle a task on the chain: add up these signatures and submit.
     Settle(Settlement),
+    /// A conflict is known that was not known before: the node found it, or a peer sent evidence. This is for people, and does not depend
+    /// on the node's roles.
+    ConflictFound {
+        /// Who signed both.
+        operator: Address,
+        /// The id that it signed twice.
+        id: B256,
+    },
     /// Report a conflict on the chain.
     ReportConflict {
         /// Who signed both.

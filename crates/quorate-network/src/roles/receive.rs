@@ -169,6 +169,7 @@ impl Node {
             Entry::Vacant(place) => {
                 place.insert(Conflict::new(evidence, self.now));
                 self.found += 1;
+                out.push(NodeOutput::ConflictFound { operator, id });
             }
         }
         self.look_at_conflict(operator, id, out);

@@ -792,6 +792,28 @@ fn a_conflict_is_reported_after_a_restart_when_its_epoch_is_closed() {
     assert!(!reports(&again.step(NodeEvent::Tick, 10_099)) && reports(&again.step(NodeEvent::Tick, 10_100)));
 }
 
+/// A node that only attests reports nothing, and its operator learns of a conflict all the same, of its own, too.
+#[test]
+fn each_conflict_is_told_once_whatever_the_roles() {
+    let told = |outputs: &[NodeOutput]| {
+        let of = |output: &NodeOutput| match output {
+            NodeOutput::ConflictFound { operator, id } => Some((*operator, *id)),
+            _ => None,
+        };
+        outputs.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let own = attester();
+    for roles in [Roles { attest: true, ..Roles::default() }, EVERYTHING] {
+        let mut node = with_task(own, roles);
+        assert!(told(&node.step(attested(own, candidate(true)), 0)).is_empty());
+        assert_eq!(told(&node.step(attested(own, candidate(false)), 1)), [(owner(own), ID)]);
+        assert!(told(&node.step(attested(own, candidate(false)), 2)).is_empty());
+        let Signed::Evidence(held) = evidence(own, 3) else { panic!("evidence") };
+        let [first, second] = [(); 2].map(|()| node.step(received(Signed::Evidence(held.clone())), 3));
+        assert_eq!((told(&first), told(&second)), (vec![(owner(own), held.id())], vec![]));
+    }
+}
+
 /// A node that starts again counts the conflicts that it finds from then on, and not those on its disk.
 #[test]
 fn conflicts_on_the_disk_are_not_found_again() {
