@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_evm::{
+    Finality,
     alloy_primitives::{Address, B256, U256},
     task_network::Change,
 };
@@ -29,7 +30,10 @@ pub(super) struct Rewards {
 #[derive(Debug, Default)]
 struct EpochRewards {
     attested: U256,
-    performed: BTreeSet<B256>,
+    /// How many of its tasks were approved for good. A node that runs for years keeps no list of them.
+    performed: usize,
+    /// Those of which a reorganisation can undo the settlement.
+    recent: BTreeSet<B256>,
     claimed: U256,
 }
 
@@ -41,7 +45,7 @@ impl Rewards {
     /// What was earned in all epochs that are counted.
     pub(super) fn earned(&self) -> U256 {
         let attested = self.epochs.values().fold(U256::ZERO, |sum, epoch| sum + epoch.attested);
-        let performed: usize = self.epochs.values().map(|epoch| epoch.performed.len()).sum();
+        let performed: usize = self.epochs.values().map(|epoch| epoch.performed + epoch.recent.len()).sum();
         attested + U256::from(self.performer_reward) * U256::from(performed)
     }
 
@@ -59,17 +63,22 @@ impl Rewards {
                     self.epochs.entry(*epoch).or_default().attested += share;
                 }
             }
-            // It is told as recent, as final, or as both.
-            Change::Settled { id, epoch, performer, approved: true, rewarded: true, .. } => {
+            // It is told as recent, as final, or as first one and then the other. In between the snapshot may go.
+            Change::Settled { id, epoch, performer, approved: true, rewarded: true, finality, .. } => {
                 let is_own = |snapshot: &Snapshot| {
                     let elected = snapshot.performer(*id);
                     U256::from(elected) == *performer && snapshot.owner(elected) == Some(self.operator)
                 };
-                if snapshots.get(epoch).is_some_and(|snapshot| is_own(snapshot)) {
-                    self.epochs.entry(*epoch).or_default().performed.insert(*id);
+                let was_recent = self.epochs.get_mut(epoch).is_some_and(|epoch| epoch.recent.remove(id));
+                if was_recent || snapshots.get(epoch).is_some_and(|snapshot| is_own(snapshot)) {
+                    let epoch = self.epochs.entry(*epoch).or_default();
+                    match finality {
+                        Finality::Recent => _ = epoch.recent.insert(*id),
+                        Finality::Final => epoch.performed += 1,
+                    }
                 }
             }
-            Change::Unsettled { id } => self.epochs.values_mut().for_each(|epoch| _ = epoch.performed.remove(id)),
+            Change::Unsettled { id } => self.epochs.values_mut().for_each(|epoch| _ = epoch.recent.remove(id)),
             Change::Claimed { operator, epoch, amount, .. } if *operator == self.operator => {
                 if let Some(epoch) = self.epochs.get_mut(epoch) {
                     epoch.claimed += *amount;
@@ -107,8 +116,6 @@ impl Rewards {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-
-    use quorate_evm::Finality;
 
     use super::*;
 
@@ -181,6 +188,28 @@ mod tests {
             told.iter().for_each(|change| rewards.change(change, &snapshots));
             assert_eq!(rewards.earned(), U256::from(50), "{told:?}");
         }
+    }
+
+    /// Of what nothing can undo, the number is all that is kept. The snapshot may be gone when a settlement becomes final.
+    #[test]
+    fn final_settlements_are_a_number() {
+        let (snapshots, mut rewards) = (snapshots(), Rewards::new(OWN, 50));
+        let own = (0..=255).map(B256::with_last_byte).filter(|id| snapshots[&7].performer(*id) == 1);
+        let own: Vec<_> = own.take(10).collect();
+        let told = |id, last| {
+            let mut change = settled(id, 1, true);
+            if let Change::Settled { finality, .. } = &mut change {
+                *finality = last;
+            }
+            change
+        };
+        own.iter().for_each(|id| rewards.change(&told(*id, Finality::Recent), &snapshots));
+        rewards.change(&told(own[0], Finality::Final), &snapshots);
+        own[1..9].iter().for_each(|id| rewards.change(&told(*id, Finality::Final), &BTreeMap::new()));
+        assert_eq!((rewards.epochs[&7].performed, rewards.epochs[&7].recent.len()), (9, 1));
+        assert_eq!(rewards.earned(), U256::from(500));
+        rewards.change(&Change::Unsettled { id: own[9] }, &snapshots);
+        assert_eq!(rewards.earned(), U256::from(450));
     }
 
     /// What was earned in an epoch without a snapshot is not known, so what was claimed of it is not subtracted from others.
