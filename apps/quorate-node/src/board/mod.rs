@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! loop ── reports, counts ──> Board ──┬── view ────── dashboard, /v1/status, /v1/tasks
-//!                                     ├── readiness ── /readyz
+//!                                     ├── readiness ── /readyz, and liveness ── /livez
 //!                                     └── metrics ──── /metrics
 //! ```
 //!
@@ -22,9 +22,12 @@ mod transport;
 mod state;
 mod view;
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 
 use quorate_chain::watch::WatchMetrics;
@@ -76,6 +79,7 @@ impl NodeBoard {
     /// The node's loop turns. It says so also while it waits for a disk that refuses, because that is no fault of its own.
     pub fn turned(&self) {
         self.0.turns.fetch_add(1, Ordering::Relaxed);
+        self.lock().turned = Some(Instant::now());
     }
 
     /// How often the node's loop has turned: some times a second as soon as the node works, and no more when it hangs.
@@ -245,6 +249,14 @@ impl NodeBoard {
     /// Each reason why it cannot, in words.
     pub fn readiness(&self, now_ms: u64) -> Result<(), Vec<String>> {
         self.lock().readiness(&self.0.expectations, now_ms)
+    }
+
+    /// Whether the node's loop turns. Before it has turned for the first time, the node starts, and that is no fault.
+    ///
+    /// # Errors
+    /// For how long it has not turned, in words: only another start helps.
+    pub fn liveness(&self) -> Result<(), String> {
+        self.lock().hangs(&self.0.expectations).map_or(Ok(()), Err)
     }
 
     /// The text for Prometheus.

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use prometheus_client::metrics::{counter::Counter, family::Family};
@@ -29,14 +30,16 @@ use quorate_network::roles::ConflictReport;
 pub struct Expectations {
     /// The longest time since the chain was read, in milliseconds.
     pub chain_age_ms: u64,
+    /// The longest time between two turns of the node's loop, in milliseconds.
+    pub turn_age_ms: u64,
     /// The least number of peers: zero for a node that is alone.
     pub peers: usize,
 }
 
 impl Default for Expectations {
-    /// The chain was read within a minute, and there is a peer.
+    /// The chain was read and the loop has turned within a minute, and there is a peer.
     fn default() -> Self {
-        Self { chain_age_ms: 60_000, peers: 1 }
+        Self { chain_age_ms: 60_000, turn_age_ms: 60_000, peers: 1 }
     }
 }
 
@@ -49,6 +52,8 @@ pub(super) struct State {
     /// Of each component that was heard of: its problem, or that it works.
     pub(super) components: BTreeMap<Component, Option<String>>,
     pub(super) stopping: bool,
+    /// When the node's loop turned last. No clock of the machine, which may be set, counts here.
+    pub(super) turned: Option<Instant>,
     pub(super) tasks: Tasks,
     /// The newest last.
     pub(super) submissions: VecDeque<Submission>,
@@ -138,6 +143,7 @@ impl State {
         if roles.is_none() {
             reasons.push("the node is starting".to_owned());
         }
+        reasons.extend(self.hangs(expectations));
         match &self.chain {
             None => reasons.push("the chain was not read yet".to_owned()),
             Some((chain, read)) => {
@@ -188,6 +194,14 @@ impl State {
             });
         }
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+
+    /// Why the node does no work, in words, if its loop has turned before and hangs. What runs beside the loop still tells the board
+    /// that all is well.
+    pub(super) fn hangs(&self, expectations: &Expectations) -> Option<String> {
+        let age = self.turned?.elapsed();
+        let hangs = age > Duration::from_millis(expectations.turn_age_ms);
+        hangs.then(|| format!("the node's loop has not turned for {} s", age.as_secs()))
     }
 
     /// The operator of a node that signs, if the running epoch does not count its signatures.

@@ -1,13 +1,13 @@
 //! A node is ready because something proved it, never because nothing objected.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, thread::sleep, time::Duration};
 
 use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::alloy_primitives::Address;
 use quorate_network::roles::Roles;
 use quorate_node::board::{ChainReport, Component, Expectations, MemberReport, NodeBoard, old_head};
 
-use crate::shown::rig::{EPOCH, chain, empty, identify, owner, peer, ready};
+use crate::shown::rig::{EPOCH, chain, empty, identify, owner, peer, ready, ready_on};
 
 const NOW: u64 = 1_000_000;
 
@@ -55,6 +55,22 @@ fn each_thing_that_is_missing_is_a_reason() {
         assert_eq!(reasons(&board), [reason]);
         assert_eq!(board.view(NOW).reasons, [reason]);
     }
+}
+
+/// What runs beside the loop reads the chain, and nothing is signed. The disk hangs, for example.
+#[test]
+fn a_loop_that_hangs_is_not_ready() {
+    let board = ready_on(NodeBoard::new(Expectations { turn_age_ms: 10, ..Expectations::default() }));
+    sleep(Duration::from_millis(20));
+    assert_eq!((reasons(&board), board.liveness()), (Vec::new(), Ok(())), "it has not turned yet");
+    board.turned();
+    sleep(Duration::from_millis(20));
+    let hangs = "the node's loop has not turned for 0 s".to_owned();
+    assert_eq!((reasons(&board), board.liveness()), (vec![hangs.clone()], Err(hangs)));
+
+    let board = ready();
+    board.turned();
+    assert_eq!((reasons(&board), board.liveness()), (Vec::new(), Ok(())), "a moment is no hanging");
 }
 
 /// The chain's node answers, and its chain stands still.
