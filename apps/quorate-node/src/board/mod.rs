@@ -48,7 +48,7 @@ pub use view::{
 };
 
 use crate::{metrics::Metrics, transport::Counts};
-use bounds::{clipped, push_bounded};
+use bounds::clipped;
 use quorate_network::roles::{ConflictReport, TaskReport};
 use state::State;
 
@@ -142,24 +142,21 @@ impl NodeBoard {
 
     /// An operator lost stake.
     pub fn punished(&self, report: PunishmentReport) {
-        let mut state = self.lock();
-        let same =
-            |held: &PunishmentReport| (held.operator, held.id, held.kind) == (report.operator, report.id, report.kind);
-        state.punishments.retain(|held| !same(held));
-        push_bounded(&mut state.punishments, report, MAX_PUNISHMENTS);
+        self.lock().punished(report);
     }
 
     /// A reorganisation undid a punishment.
     pub fn unpunished(&self, operator: Address, id: B256, kind: PunishmentKind) {
-        let undone = |held: &PunishmentReport| (held.operator, held.id, held.kind) == (operator, id, kind);
-        self.lock().punishments.retain(|held| !undone(held));
+        self.lock().unpunished(operator, id, kind);
     }
 
     /// The conflicts that the node knows, and how many it has found since it started. They replace what it said before.
     pub fn conflicts(&self, conflicts: impl IntoIterator<Item = ConflictReport>, found: u64) {
         let mut state = self.lock();
         self.0.metrics.conflicts_found(found);
-        state.conflicts = conflicts.into_iter().take(MAX_CONFLICTS).collect();
+        let mut conflicts = conflicts.into_iter();
+        state.conflicts = conflicts.by_ref().take(MAX_CONFLICTS).collect();
+        state.conflicts_in_all = state.conflicts.len() + conflicts.count();
     }
 
     /// The members of the running epoch. They replace those before.

@@ -8,11 +8,11 @@ use std::{
 
 use prometheus_client::metrics::{counter::Counter, family::Family};
 use quorate_chain::watch::WatchMetrics;
-use quorate_evm::alloy_primitives::Address;
+use quorate_evm::alloy_primitives::{Address, B256};
 use quorate_host::metrics::Watched as _;
 
 use super::{
-    bounds::{MAX_MEMBERS, MAX_SUBMISSIONS, clipped, push_bounded},
+    bounds::{MAX_MEMBERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, clipped, push_bounded},
     report::{
         BanRow, ChainReport, Component, Count, IdentityReport, MemberReport, PeerRow, PunishmentKind, PunishmentReport,
         Purpose, RewardsReport, SubmissionReport, SubmissionState,
@@ -59,7 +59,13 @@ pub(super) struct State {
     pub(super) submissions: VecDeque<Submission>,
     /// The newest last.
     pub(super) punishments: VecDeque<PunishmentReport>,
+    /// How many there were, with those that the list has no room for.
+    pub(super) penalised: usize,
+    /// The same of those that were slashed.
+    pub(super) slashed: usize,
     pub(super) conflicts: Vec<ConflictReport>,
+    /// How many there are, with those that the list has no room for.
+    pub(super) conflicts_in_all: usize,
     pub(super) members: Vec<MemberReport>,
     pub(super) standings: BTreeMap<Address, Standing>,
     pub(super) rewards: Option<RewardsReport>,
@@ -130,6 +136,36 @@ impl State {
         }
         if !was_final && held.report.state == SubmissionState::Final {
             metrics.paid(&held.report);
+        }
+    }
+
+    /// An operator lost stake. What is told twice counts once.
+    pub(super) fn punished(&mut self, report: PunishmentReport) {
+        if !self.drop_punishment(report.operator, report.id, report.kind) {
+            *self.number_of(report.kind) += 1;
+        }
+        push_bounded(&mut self.punishments, report, MAX_PUNISHMENTS);
+    }
+
+    /// A reorganisation undid a punishment. It undoes the newest blocks, so that the list still has the punishment.
+    pub(super) fn unpunished(&mut self, operator: Address, id: B256, kind: PunishmentKind) {
+        if self.drop_punishment(operator, id, kind) {
+            let number = self.number_of(kind);
+            *number = number.saturating_sub(1);
+        }
+    }
+
+    /// Removes a punishment from the list; `false` if it is not there.
+    fn drop_punishment(&mut self, operator: Address, id: B256, kind: PunishmentKind) -> bool {
+        let before = self.punishments.len();
+        self.punishments.retain(|held| (held.operator, held.id, held.kind) != (operator, id, kind));
+        self.punishments.len() < before
+    }
+
+    fn number_of(&mut self, kind: PunishmentKind) -> &mut usize {
+        match kind {
+            PunishmentKind::Penalised => &mut self.penalised,
+            PunishmentKind::Slashed { .. } => &mut self.slashed,
         }
     }
 
@@ -215,8 +251,7 @@ impl State {
 
     pub(super) fn now(&self, expectations: &Expectations, now_ms: u64) -> Now {
         let identity = self.identity.as_ref();
-        let punished =
-            |kind: PunishmentKind| (kind.name(), self.punishments.iter().filter(|held| held.kind == kind).count());
+        let [penalised, slashed] = PunishmentKind::NAMES;
         let failing = |component: Component| {
             (component.name(), self.components.get(&component).is_some_and(|problem| problem.is_some()))
         };
@@ -226,8 +261,8 @@ impl State {
             ready: self.readiness(expectations, now_ms).is_ok(),
             open_tasks: self.tasks.open(),
             members: self.members.len(),
-            conflicts: self.conflicts.len(),
-            punishments: [PunishmentKind::Penalised, PunishmentKind::Slashed].map(punished),
+            conflicts: self.conflicts_in_all,
+            punishments: [(penalised, self.penalised), (slashed, self.slashed)],
             peers: self.peers.len(),
             bans: self.bans.len(),
             problems: Component::ALL.map(failing).to_vec(),
