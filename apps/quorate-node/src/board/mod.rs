@@ -169,13 +169,15 @@ impl NodeBoard {
         self.lock().rewards = Some(rewards);
     }
 
-    /// The peers that are connected. They replace those before.
+    /// The peers that are connected. They replace those before. Fewer than [`Expectations::peers`] are a problem.
     pub fn peers(&self, peers: impl IntoIterator<Item = PeerRow>) {
         let bounded = |row: PeerRow| PeerRow { peer_id: clipped(&row.peer_id), address: clipped(&row.address), ..row };
         let peers: Vec<_> = peers.into_iter().take(MAX_PEERS).map(bounded).collect();
         let mut state = self.lock();
         self.0.metrics.traffic(&state.peers, &peers);
         state.peers = peers;
+        let problem = state.lacks_peers(&self.0.expectations);
+        state.components.insert(Component::Peers, problem);
     }
 
     /// The peers that are banned, in the order in which they are shown. They replace those before.

@@ -203,11 +203,10 @@ impl State {
             let needed = match component {
                 Component::Signer => roles.is_some_and(|roles| roles.signs()),
                 Component::Disk => true,
-                Component::Chain | Component::Peers | Component::Programs | Component::Payer | Component::Tasks => {
-                    false
-                }
+                Component::Chain | Component::Programs | Component::Payer | Component::Tasks => false,
                 Component::Watch => self.watch.is_some(),
-                Component::Pool => continue,
+                // Of peers the list says more, and it is looked at below.
+                Component::Pool | Component::Peers => continue,
             };
             match self.components.get(&component) {
                 Some(None) if component == Component::Watch => {
@@ -222,14 +221,17 @@ impl State {
                 None => {}
             }
         }
-        let (found, least) = (self.peers.len(), expectations.peers);
-        if found < least {
-            reasons.push(match found {
-                0 => "no peer is connected".to_owned(),
-                _ => format!("{found} peers are connected; there must be {least}"),
-            });
-        }
+        reasons.extend(self.lacks_peers(expectations));
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+
+    /// Why fewer peers are connected than there must be, in words.
+    pub(super) fn lacks_peers(&self, expectations: &Expectations) -> Option<String> {
+        let (found, least) = (self.peers.len(), expectations.peers);
+        (found < least).then(|| match found {
+            0 => "no peer is connected".to_owned(),
+            _ => format!("{found} peers are connected; there must be {least}"),
+        })
     }
 
     /// Why the node does no work, in words, if its loop has turned before and hangs. What runs beside the loop still tells the board

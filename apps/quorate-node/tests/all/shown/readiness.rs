@@ -141,6 +141,27 @@ fn who_is_alone_needs_no_peer_and_who_wants_more_waits_for_them() {
     assert!(reasons(&board).contains(&"2 peers are connected; there must be 3".to_owned()));
 }
 
+/// The metric that an alert asks for says what the node itself says of its peers.
+#[test]
+fn a_node_without_peers_has_the_problem_peers() {
+    let problem = |board: &NodeBoard| {
+        let problems = board.view(NOW).problems.into_iter().filter(|row| row.component == "peers");
+        let problems: Vec<_> = problems.map(|row| row.problem).collect();
+        let told = board.metrics(NOW).contains("quorate_node_problem{component=\"peers\"} 1\n");
+        assert_eq!(told, !problems.is_empty());
+        problems
+    };
+    let board = ready();
+    assert_eq!(problem(&board), [""; 0]);
+    board.peers([]);
+    assert_eq!((problem(&board), reasons(&board)), (reasons(&board), vec!["no peer is connected".to_owned()]));
+    board.peers([peer("a", 0, 0)]);
+    assert_eq!((problem(&board), reasons(&board)), (Vec::new(), Vec::new()));
+    let alone = NodeBoard::new(Expectations { peers: 0, ..Expectations::default() });
+    alone.peers([]);
+    assert_eq!(problem(&alone), [""; 0]);
+}
+
 /// A node that watches is ready when its watch was said to work and has looked: one that hangs says nothing.
 #[test]
 fn a_node_that_watches_is_not_ready_without_its_watch() {
