@@ -19,7 +19,7 @@ use tokio::{
 use super::{
     super::{
         Admitted, Arrival, Judgement, PeerId, PeerReport, Terms, Transport, TransportError,
-        handle::{CALLS, Call, OPEN_QUESTIONS, UNSENT},
+        handle::{CALLS, Call, Command, OPEN_QUESTIONS, UNSENT},
         handshake::Hello,
         inbox::{self, Outbox, Tally, count},
         tickets::Tickets,
@@ -53,6 +53,7 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
     let tally = Arc::new(Tally::default());
     let (outbox, inbox) = inbox::queue(&terms.limits, tally.clone());
     let (calls, called) = mpsc::channel(CALLS);
+    let (commands, commanded) = mpsc::unbounded_channel();
     let (reports, peers) = watch::channel(Vec::new());
     let (_, addresses) = watch::channel(Vec::new());
     let peer_id = terms.identity.peer_id();
@@ -64,6 +65,7 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
         tickets,
         judgements,
         calls: called,
+        commands: commanded,
         unsent: Unsent::default(),
         seen: Seen::default(),
         run: None,
@@ -73,7 +75,8 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
         terms,
     };
     let task = tokio::spawn(node.run());
-    Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
+    let audiences = watch::Sender::default();
+    Ok(Transport { peer_id, addresses, calls, commands, audiences, inbox, peers, tally, task })
 }
 
 fn client(aggregator: &str) -> Result<(Url, HttpClient), TransportError> {
@@ -192,6 +195,7 @@ struct Node {
     tickets: Tickets<PeerSource>,
     judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     calls: mpsc::Receiver<Call>,
+    commands: mpsc::UnboundedReceiver<Command>,
     unsent: Unsent,
     seen: Seen,
     /// Which run of the aggregator `next` belongs to.
@@ -325,8 +329,10 @@ impl Node {
                         self.keep(bytes);
                     }
                     Some(Call::Ask(..)) => count(&self.tally.unanswered),
-                    Some(Call::AskPeer(..) | Call::HandOn(_) | Call::Answer(..) | Call::Ban(..) | Call::Readmit) => {}
+                    Some(Call::AskPeer(..) | Call::HandOn(_) | Call::Answer(..)) => {}
                 },
+                // Without a session there is nobody to ban, and the next one begins with a check.
+                Some(_) = self.commands.recv() => {}
                 Some((ticket, _)) = self.judgements.recv() => drop(self.tickets.take(ticket)),
             }
         }
@@ -422,8 +428,12 @@ impl Node {
             let failure = tokio::select! {
                 call = self.calls.recv() => match call {
                     None => Some(Failure::Ended),
-                    Some(call) => self.call(session, call).await,
+                    Some(call) => {
+                        self.call(session, call);
+                        None
+                    }
                 },
+                Some(command) = self.commands.recv() => self.command(session, command).await,
                 Some((ticket, judgement)) = self.judgements.recv() => {
                     let source = self.tickets.take(ticket);
                     (judgement == Judgement::Reject && source == Some(session.source))
@@ -491,7 +501,7 @@ impl Node {
         (Box::pin(send) as Pin<Box<dyn Future<Output = _> + Send>>).fuse()
     }
 
-    async fn call(&mut self, session: &mut Session, call: Call) -> Option<Failure> {
+    fn call(&mut self, session: &mut Session, call: Call) {
         match call {
             Call::Publish(message, _) => {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
@@ -512,7 +522,7 @@ impl Node {
             Call::Answer(to, answer) if to == session.source => {
                 session.forget_questions();
                 // The newest is open at the aggregator for the longest time.
-                let (number, _) = session.questions.pop_back()?;
+                let Some((number, _)) = session.questions.pop_back() else { return };
                 let bytes = wire::encode(&Message::Answer(answer), self.terms.network);
                 session.report.bytes_out += bytes.len() as u64;
                 session.report.messages_out += 1;
@@ -520,24 +530,24 @@ impl Node {
                 session.answers.spawn(async move { link.send(Method::POST, &path, bytes, 0, REQUEST).await });
             }
             Call::Answer(..) => {}
-            Call::Ban(source, time) if source == session.source => {
-                return Some(Failure::Banned { time, why: "the node bans it" });
-            }
-            Call::Ban(..) => {}
-            Call::Readmit => {
-                let admitted = check(&self.terms, session.peer, &session.hello).await;
-                return match admitted {
-                    Ok(Admitted::Operator(operator)) if operator == session.report.operator => None,
-                    Ok(Admitted::NotYet) => None,
-                    Ok(Admitted::No(reason)) => Some(Failure::NotAdmitted(reason)),
-                    Ok(Admitted::Operator(_)) => {
-                        Some(Failure::NotAdmitted("the key belongs to another operator now".to_owned()))
-                    }
-                    Err(failure) => Some(failure),
-                };
-            }
         }
-        None
+    }
+
+    async fn command(&mut self, session: &mut Session, command: Command) -> Option<Failure> {
+        match command {
+            Command::Ban(source, time) => {
+                (source == session.source).then_some(Failure::Banned { time, why: "the node bans it" })
+            }
+            Command::Readmit => match check(&self.terms, session.peer, &session.hello).await {
+                Ok(Admitted::Operator(operator)) if operator == session.report.operator => None,
+                Ok(Admitted::NotYet) => None,
+                Ok(Admitted::No(reason)) => Some(Failure::NotAdmitted(reason)),
+                Ok(Admitted::Operator(_)) => {
+                    Some(Failure::NotAdmitted("the key belongs to another operator now".to_owned()))
+                }
+                Err(failure) => Some(failure),
+            },
+        }
     }
 
     /// What is new. A message that does not decode ends the session: no aggregator of this network has it.
