@@ -382,7 +382,7 @@ impl Script {
         self.attest(0, yes)?;
         self.attest(6, yes)?;
         self.submit(Purpose::Report { operator: owner(LIAR), id: double }, 42, SubmissionState::Mined, Some(398_117));
-        self.punish(LIAR, double, PunishmentKind::Slashed, 250_000);
+        self.punish(LIAR, double, PunishmentKind::Slashed { epoch: EPOCH }, 250_000);
         self.step(NodeEvent::Slashed { operator: owner(LIAR), id: double, epoch: EPOCH });
         self.finalise(good);
         self.submit(settle, 41, SubmissionState::Final, Some(182_431));

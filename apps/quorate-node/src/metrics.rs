@@ -149,7 +149,7 @@ impl Now {
         for (kind, number) in self.punishments {
             punishments.get_or_create(&[("kind", kind)]).set(i64::try_from(number).unwrap_or(i64::MAX));
         }
-        r.register("punishments", "Punishments that the board holds, by kind", punishments);
+        r.register("punishments", "Punishments that the chain's logs tell of, by kind", punishments);
         r.register("peers", "Peers that are connected", whole(self.peers));
         r.register("bans", "Peers and strangers that are banned, as far as they are shown", whole(self.bans));
         if let Some(chain) = self.chain {

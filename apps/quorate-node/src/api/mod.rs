@@ -3,7 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /` | the dashboard |
-//! | `GET /livez` | 200 while the process answers |
+//! | `GET /livez` | 200 while the process answers, 503 if the node's loop hangs |
 //! | `GET /readyz` | 200 if the node can do its work, else 503, with the reasons as JSON |
 //! | `GET /metrics` | the text for Prometheus |
 //! | `GET /v1/status` | the board without its tasks, as JSON |

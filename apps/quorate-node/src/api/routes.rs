@@ -25,7 +25,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/", get(shown))
         .route(page::STYLE_PATH, get(async || page::style(dashboard::STYLE)))
         .route(page::SCRIPT_PATH, get(async || page::script()))
-        .route("/livez", get(told::live))
+        .route("/livez", get(live))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .route("/v1/status", get(status))
@@ -56,6 +56,10 @@ impl App {
 
 async fn shown(State(app): State<Arc<App>>) -> Resource<String> {
     dashboard::page(&app.view()).resource()
+}
+
+async fn live(State(app): State<Arc<App>>) -> Response {
+    told::ready(app.board.liveness())
 }
 
 async fn ready(State(app): State<Arc<App>>) -> Response {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! loop ── reports, counts ──> Board ──┬── view ────── dashboard, /v1/status, /v1/tasks
-//!                                     ├── readiness ── /readyz
+//!                                     ├── readiness ── /readyz, and liveness ── /livez
 //!                                     └── metrics ──── /metrics
 //! ```
 //!
@@ -22,9 +22,12 @@ mod transport;
 mod state;
 mod view;
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 
 use quorate_chain::watch::WatchMetrics;
@@ -45,7 +48,7 @@ pub use view::{
 };
 
 use crate::{metrics::Metrics, transport::Counts};
-use bounds::{clipped, push_bounded};
+use bounds::clipped;
 use quorate_network::roles::{ConflictReport, TaskReport};
 use state::State;
 
@@ -76,6 +79,7 @@ impl NodeBoard {
     /// The node's loop turns. It says so also while it waits for a disk that refuses, because that is no fault of its own.
     pub fn turned(&self) {
         self.0.turns.fetch_add(1, Ordering::Relaxed);
+        self.lock().turned = Some(Instant::now());
     }
 
     /// How often the node's loop has turned: some times a second as soon as the node works, and no more when it hangs.
@@ -138,24 +142,21 @@ impl NodeBoard {
 
     /// An operator lost stake.
     pub fn punished(&self, report: PunishmentReport) {
-        let mut state = self.lock();
-        let same =
-            |held: &PunishmentReport| (held.operator, held.id, held.kind) == (report.operator, report.id, report.kind);
-        state.punishments.retain(|held| !same(held));
-        push_bounded(&mut state.punishments, report, MAX_PUNISHMENTS);
+        self.lock().punished(report);
     }
 
     /// A reorganisation undid a punishment.
     pub fn unpunished(&self, operator: Address, id: B256, kind: PunishmentKind) {
-        let undone = |held: &PunishmentReport| (held.operator, held.id, held.kind) == (operator, id, kind);
-        self.lock().punishments.retain(|held| !undone(held));
+        self.lock().unpunished(operator, id, kind);
     }
 
     /// The conflicts that the node knows, and how many it has found since it started. They replace what it said before.
     pub fn conflicts(&self, conflicts: impl IntoIterator<Item = ConflictReport>, found: u64) {
         let mut state = self.lock();
         self.0.metrics.conflicts_found(found);
-        state.conflicts = conflicts.into_iter().take(MAX_CONFLICTS).collect();
+        let mut conflicts = conflicts.into_iter();
+        state.conflicts = conflicts.by_ref().take(MAX_CONFLICTS).collect();
+        state.conflicts_in_all = state.conflicts.len() + conflicts.count();
     }
 
     /// The members of the running epoch. They replace those before.
@@ -168,13 +169,15 @@ impl NodeBoard {
         self.lock().rewards = Some(rewards);
     }
 
-    /// The peers that are connected. They replace those before.
+    /// The peers that are connected. They replace those before. Fewer than [`Expectations::peers`] are a problem.
     pub fn peers(&self, peers: impl IntoIterator<Item = PeerRow>) {
         let bounded = |row: PeerRow| PeerRow { peer_id: clipped(&row.peer_id), address: clipped(&row.address), ..row };
         let peers: Vec<_> = peers.into_iter().take(MAX_PEERS).map(bounded).collect();
         let mut state = self.lock();
         self.0.metrics.traffic(&state.peers, &peers);
         state.peers = peers;
+        let problem = state.lacks_peers(&self.0.expectations);
+        state.components.insert(Component::Peers, problem);
     }
 
     /// The peers that are banned, in the order in which they are shown. They replace those before.
@@ -245,6 +248,14 @@ impl NodeBoard {
     /// Each reason why it cannot, in words.
     pub fn readiness(&self, now_ms: u64) -> Result<(), Vec<String>> {
         self.lock().readiness(&self.0.expectations, now_ms)
+    }
+
+    /// Whether the node's loop turns. Before it has turned for the first time, the node starts, and that is no fault.
+    ///
+    /// # Errors
+    /// For how long it has not turned, in words: only another start helps.
+    pub fn liveness(&self) -> Result<(), String> {
+        self.lock().hangs(&self.0.expectations).map_or(Ok(()), Err)
     }
 
     /// The text for Prometheus.

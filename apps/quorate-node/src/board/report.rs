@@ -172,15 +172,22 @@ pub enum PunishmentKind {
     /// Its result was rejected.
     Penalised,
     /// It signed two things that conflict.
-    Slashed,
+    Slashed {
+        /// The later of their two epochs. For a conflict of a later epoch the same task costs the operator stake again.
+        epoch: u64,
+    },
 }
 
 impl PunishmentKind {
+    /// The words of both kinds.
+    pub const NAMES: [&'static str; 2] = ["penalised", "slashed"];
+
     /// A word for metrics and people.
     pub fn name(self) -> &'static str {
+        let [penalised, slashed] = Self::NAMES;
         match self {
-            Self::Penalised => "penalised",
-            Self::Slashed => "slashed",
+            Self::Penalised => penalised,
+            Self::Slashed { .. } => slashed,
         }
     }
 }

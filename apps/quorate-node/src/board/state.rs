@@ -3,15 +3,16 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use prometheus_client::metrics::{counter::Counter, family::Family};
 use quorate_chain::watch::WatchMetrics;
-use quorate_evm::alloy_primitives::Address;
+use quorate_evm::alloy_primitives::{Address, B256};
 use quorate_host::metrics::Watched as _;
 
 use super::{
-    bounds::{MAX_MEMBERS, MAX_SUBMISSIONS, clipped, push_bounded},
+    bounds::{MAX_MEMBERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, clipped, push_bounded},
     report::{
         BanRow, ChainReport, Component, Count, IdentityReport, MemberReport, PeerRow, PunishmentKind, PunishmentReport,
         Purpose, RewardsReport, SubmissionReport, SubmissionState,
@@ -29,14 +30,16 @@ use quorate_network::roles::ConflictReport;
 pub struct Expectations {
     /// The longest time since the chain was read, in milliseconds.
     pub chain_age_ms: u64,
+    /// The longest time between two turns of the node's loop, in milliseconds.
+    pub turn_age_ms: u64,
     /// The least number of peers: zero for a node that is alone.
     pub peers: usize,
 }
 
 impl Default for Expectations {
-    /// The chain was read within a minute, and there is a peer.
+    /// The chain was read and the loop has turned within a minute, and there is a peer.
     fn default() -> Self {
-        Self { chain_age_ms: 60_000, peers: 1 }
+        Self { chain_age_ms: 60_000, turn_age_ms: 60_000, peers: 1 }
     }
 }
 
@@ -49,12 +52,20 @@ pub(super) struct State {
     /// Of each component that was heard of: its problem, or that it works.
     pub(super) components: BTreeMap<Component, Option<String>>,
     pub(super) stopping: bool,
+    /// When the node's loop turned last. No clock of the machine, which may be set, counts here.
+    pub(super) turned: Option<Instant>,
     pub(super) tasks: Tasks,
     /// The newest last.
     pub(super) submissions: VecDeque<Submission>,
     /// The newest last.
     pub(super) punishments: VecDeque<PunishmentReport>,
+    /// How many there were, with those that the list has no room for.
+    pub(super) penalised: usize,
+    /// The same of those that were slashed.
+    pub(super) slashed: usize,
     pub(super) conflicts: Vec<ConflictReport>,
+    /// How many there are, with those that the list has no room for.
+    pub(super) conflicts_in_all: usize,
     pub(super) members: Vec<MemberReport>,
     pub(super) standings: BTreeMap<Address, Standing>,
     pub(super) rewards: Option<RewardsReport>,
@@ -128,6 +139,36 @@ impl State {
         }
     }
 
+    /// An operator lost stake. What is told twice counts once.
+    pub(super) fn punished(&mut self, report: PunishmentReport) {
+        if !self.drop_punishment(report.operator, report.id, report.kind) {
+            *self.number_of(report.kind) += 1;
+        }
+        push_bounded(&mut self.punishments, report, MAX_PUNISHMENTS);
+    }
+
+    /// A reorganisation undid a punishment. It undoes the newest blocks, so that the list still has the punishment.
+    pub(super) fn unpunished(&mut self, operator: Address, id: B256, kind: PunishmentKind) {
+        if self.drop_punishment(operator, id, kind) {
+            let number = self.number_of(kind);
+            *number = number.saturating_sub(1);
+        }
+    }
+
+    /// Removes a punishment from the list; `false` if it is not there.
+    fn drop_punishment(&mut self, operator: Address, id: B256, kind: PunishmentKind) -> bool {
+        let before = self.punishments.len();
+        self.punishments.retain(|held| (held.operator, held.id, held.kind) != (operator, id, kind));
+        self.punishments.len() < before
+    }
+
+    fn number_of(&mut self, kind: PunishmentKind) -> &mut usize {
+        match kind {
+            PunishmentKind::Penalised => &mut self.penalised,
+            PunishmentKind::Slashed { .. } => &mut self.slashed,
+        }
+    }
+
     /// Ready is what was proved: what nothing was heard of is a reason.
     pub(super) fn readiness(&self, expectations: &Expectations, now_ms: u64) -> Result<(), Vec<String>> {
         let mut reasons = Vec::new();
@@ -138,6 +179,7 @@ impl State {
         if roles.is_none() {
             reasons.push("the node is starting".to_owned());
         }
+        reasons.extend(self.hangs(expectations));
         match &self.chain {
             None => reasons.push("the chain was not read yet".to_owned()),
             Some((chain, read)) => {
@@ -161,11 +203,10 @@ impl State {
             let needed = match component {
                 Component::Signer => roles.is_some_and(|roles| roles.signs()),
                 Component::Disk => true,
-                Component::Chain | Component::Peers | Component::Programs | Component::Payer | Component::Tasks => {
-                    false
-                }
+                Component::Chain | Component::Programs | Component::Payer | Component::Tasks => false,
                 Component::Watch => self.watch.is_some(),
-                Component::Pool => continue,
+                // Of peers the list says more, and it is looked at below.
+                Component::Pool | Component::Peers => continue,
             };
             match self.components.get(&component) {
                 Some(None) if component == Component::Watch => {
@@ -180,14 +221,25 @@ impl State {
                 None => {}
             }
         }
-        let (found, least) = (self.peers.len(), expectations.peers);
-        if found < least {
-            reasons.push(match found {
-                0 => "no peer is connected".to_owned(),
-                _ => format!("{found} peers are connected; there must be {least}"),
-            });
-        }
+        reasons.extend(self.lacks_peers(expectations));
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+
+    /// Why fewer peers are connected than there must be, in words.
+    pub(super) fn lacks_peers(&self, expectations: &Expectations) -> Option<String> {
+        let (found, least) = (self.peers.len(), expectations.peers);
+        (found < least).then(|| match found {
+            0 => "no peer is connected".to_owned(),
+            _ => format!("{found} peers are connected; there must be {least}"),
+        })
+    }
+
+    /// Why the node does no work, in words, if its loop has turned before and hangs. What runs beside the loop still tells the board
+    /// that all is well.
+    pub(super) fn hangs(&self, expectations: &Expectations) -> Option<String> {
+        let age = self.turned?.elapsed();
+        let hangs = age > Duration::from_millis(expectations.turn_age_ms);
+        hangs.then(|| format!("the node's loop has not turned for {} s", age.as_secs()))
     }
 
     /// The operator of a node that signs, if the running epoch does not count its signatures.
@@ -201,8 +253,7 @@ impl State {
 
     pub(super) fn now(&self, expectations: &Expectations, now_ms: u64) -> Now {
         let identity = self.identity.as_ref();
-        let punished =
-            |kind: PunishmentKind| (kind.name(), self.punishments.iter().filter(|held| held.kind == kind).count());
+        let [penalised, slashed] = PunishmentKind::NAMES;
         let failing = |component: Component| {
             (component.name(), self.components.get(&component).is_some_and(|problem| problem.is_some()))
         };
@@ -212,8 +263,8 @@ impl State {
             ready: self.readiness(expectations, now_ms).is_ok(),
             open_tasks: self.tasks.open(),
             members: self.members.len(),
-            conflicts: self.conflicts.len(),
-            punishments: [PunishmentKind::Penalised, PunishmentKind::Slashed].map(punished),
+            conflicts: self.conflicts_in_all,
+            punishments: [(penalised, self.penalised), (slashed, self.slashed)],
             peers: self.peers.len(),
             bans: self.bans.len(),
             problems: Component::ALL.map(failing).to_vec(),

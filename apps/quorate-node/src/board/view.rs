@@ -59,8 +59,12 @@ pub struct View {
     pub operators_weight: u128,
     /// Who lost stake, the newest first: at most 200.
     pub punishments: Vec<PunishmentView>,
-    /// Conflicts that the node knows.
+    /// How many punishments there were.
+    pub punishments_in_all: usize,
+    /// Conflicts that the node knows: at most 200.
     pub conflicts: Vec<ConflictView>,
+    /// How many there are.
+    pub conflicts_in_all: usize,
     /// The peers that are connected: at most 200.
     pub peers: Vec<PeerView>,
     /// How many there are.
@@ -346,9 +350,9 @@ pub struct OperatorView {
     pub signed: u64,
     /// Settled tasks that it did not sign.
     pub missing: u64,
-    /// How often it lost stake.
+    /// How often it lost stake, of the newest 1,000 punishments of the network.
     pub punishments: u64,
-    /// How much stake it lost.
+    /// How much stake it lost by these.
     #[serde(serialize_with = "text")]
     pub lost: U256,
     /// Whether one of these was for a conflict.
@@ -523,7 +527,9 @@ impl View {
             operators_in_all: state.members.len(),
             operators_weight: state.members.iter().map(|member| u128::from(member.weight)).sum(),
             punishments: state.punishments.iter().rev().take(SHOWN).map(punishment).collect(),
+            punishments_in_all: state.penalised.saturating_add(state.slashed),
             conflicts: state.conflicts.iter().map(conflict).collect(),
+            conflicts_in_all: state.conflicts_in_all,
             peers: state.peers.iter().take(SHOWN).cloned().map(peer).collect(),
             peers_in_all: state.peers.len(),
             bans: state.bans.iter().take(SHOWN).cloned().map(ban).collect(),
@@ -687,7 +693,7 @@ fn operators(state: &State, own: Option<Address>) -> Vec<OperatorView> {
         let (number, amount, slashed) = lost.entry(held.operator).or_default();
         *number += 1;
         *amount = amount.saturating_add(held.amount);
-        *slashed |= held.kind == PunishmentKind::Slashed;
+        *slashed |= matches!(held.kind, PunishmentKind::Slashed { .. });
     }
     let view = |member: &&MemberReport| {
         let standing = state.standings.get(&member.owner).copied().unwrap_or_default();

@@ -289,10 +289,11 @@ fn without_watch(options: &Options) -> Result<()> {
     }
 }
 
-/// An empty board, which expects what this node needs.
+/// An empty board, which expects what this node needs. Of the nodes of libp2p one may be the first, which names no other.
 fn board(options: &Options) -> NodeBoard {
     let alone = options.bootstrap.as_deref().is_none_or(|list| parts(list).next().is_none());
-    let peers = usize::from(!alone || options.aggregator.is_some());
+    let by_http = options.aggregator.is_some() || options.aggregator_listen.is_some();
+    let peers = usize::from(!alone || by_http);
     NodeBoard::new(Expectations { peers, ..Expectations::default() })
 }
 
@@ -640,4 +641,23 @@ fn schedule(options: &Options, network: Contract) -> Result<Option<Schedule>> {
     let Some(every) = options.task_every else { return Ok(None) };
     let payload = options.task_payload.clone().unwrap_or_else(|| PAYLOAD.to_owned());
     Schedule::new(network, every, payload).map(Some).map_err(Failure::usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It settles nothing alone.
+    #[test]
+    fn an_aggregator_that_nobody_joined_is_not_ready() {
+        let lacks = |options: &Options| {
+            let reasons = board(options).readiness(0).unwrap_err();
+            reasons.contains(&"no peer is connected".to_owned())
+        };
+        let named = || Some("127.0.0.1:9605".to_owned());
+        assert!(lacks(&Options { aggregator_listen: named(), ..Options::default() }));
+        assert!(lacks(&Options { aggregator: Some("http://127.0.0.1:9605".to_owned()), ..Options::default() }));
+        assert!(lacks(&Options { bootstrap: named(), ..Options::default() }));
+        assert!(!lacks(&Options { listen: named(), ..Options::default() }), "the first of a mesh");
+    }
 }

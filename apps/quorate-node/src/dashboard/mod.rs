@@ -109,8 +109,8 @@ fn notices(view: &View) -> Markup {
                         }
                     }
                 }
-                @if view.punishments.len() > punished.len() {
-                    p { a href="#punishments-title" { "All " (count(view.punishments.len() as u64, "punishment")) } }
+                @if view.punishments_in_all > punished.len() {
+                    p { a href="#punishments-title" { "All " (count(view.punishments_in_all as u64, "punishment")) } }
                 }
             }
         }

@@ -136,7 +136,9 @@ pub(super) fn punishments(view: &View) -> Markup {
     });
     let rows: Vec<_> = waits.chain(punished).take(SHOWN).collect();
     let heads = ["Operator", "For", "Task", "#Lost", "#Block"];
-    let all = view.punishments.len() + view.conflicts.iter().filter(|conflict| !conflict.slashed).count();
+    // Of conflicts that are not shown nobody knows here whether they were slashed.
+    let slashed = view.conflicts.iter().filter(|conflict| conflict.slashed).count();
+    let all = view.punishments_in_all + view.conflicts_in_all - slashed;
     html! {
         (section("punishments", "Conflicts and punishments", "None.", &heads, &rows))
         (more(SHOWN, all))

@@ -245,7 +245,7 @@ impl ChainEdge {
         (edge, ChainHandle { orders, news })
     }
 
-    /// Runs until the loop is gone.
+    /// Runs until the loop is gone, or the submitter, without which an aggregator never sends again. The node ends then, too.
     pub async fn run(mut self) {
         let mut look = interval(self.every);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -260,7 +260,13 @@ impl ChainEdge {
                     Some(order) => self.carry_out(order),
                     None => return,
                 },
-                event = next_event(&mut self.submitter) => self.submitted(event),
+                event = next_event(self.submitter.as_mut().map(|(_, events)| events)) => match event {
+                    Some(event) => self.submitted(event),
+                    None => {
+                        tracing::error!("the part that sends transactions ended");
+                        return;
+                    }
+                },
             };
             for report in told {
                 if self.news.send(report).await.is_err() {
@@ -447,14 +453,12 @@ fn signature(bytes: &[u8]) -> Result<QuorumSignature, String> {
     Ok(QuorumSignature::Bls12381(bytes))
 }
 
-/// The next event of the submitter; never, if there is none.
-async fn next_event(submitter: &mut Option<Submitting>) -> SubmitEvent<Sending> {
-    if let Some((_, events)) = submitter
-        && let Some(event) = events.recv().await
-    {
-        return event;
+/// The next event of the submitter; `None` if it has ended, and never an answer if the node has none.
+async fn next_event(events: Option<&mut mpsc::Receiver<SubmitEvent<Sending>>>) -> Option<SubmitEvent<Sending>> {
+    match events {
+        Some(events) => events.recv().await,
+        None => std::future::pending().await,
     }
-    std::future::pending().await
 }
 
 #[cfg(test)]
@@ -462,6 +466,18 @@ mod tests {
     use quorate_evm::Finality;
 
     use super::*;
+
+    /// An aggregator whose submitter has ended would go on and settle nothing. One that has none follows the chain all the same.
+    #[tokio::test]
+    async fn a_submitter_that_has_ended_is_not_waited_for() {
+        let (sender, mut events) = mpsc::channel(1);
+        let label = Sending { purpose: Purpose::BeginEpoch(1), estimate: None };
+        sender.send(SubmitEvent::GivenUp { label, reason: String::new() }).await.unwrap();
+        drop(sender);
+        assert!(matches!(next_event(Some(&mut events)).await, Some(SubmitEvent::GivenUp { .. })));
+        assert!(next_event(Some(&mut events)).await.is_none());
+        assert!(timeout(Duration::from_millis(50), next_event(None)).await.is_err());
+    }
 
     /// The loop orders again after a time that is shorter than that of the submitter.
     #[test]

@@ -71,14 +71,16 @@ pub(super) fn change(board: &NodeBoard, change: &Change, head: u64, now: u64) {
             }
         }
         Change::Unsettled { id } => board.unsettled(*id),
-        Change::Slashed { operator, id, amount, .. } => board.punished(PunishmentReport {
+        Change::Slashed { operator, id, epoch, amount, .. } => board.punished(PunishmentReport {
             operator: *operator,
             id: *id,
-            kind: PunishmentKind::Slashed,
+            kind: PunishmentKind::Slashed { epoch: *epoch },
             amount: *amount,
             at_block: head,
         }),
-        Change::Unslashed { operator, id, .. } => board.unpunished(*operator, *id, PunishmentKind::Slashed),
+        Change::Unslashed { operator, id, epoch } => {
+            board.unpunished(*operator, *id, PunishmentKind::Slashed { epoch: *epoch });
+        }
         Change::Penalised { operator, id, amount } => board.punished(PunishmentReport {
             operator: *operator,
             id: *id,

@@ -32,7 +32,9 @@ pub struct Transport {
     pub(super) peer_id: PeerId,
     pub(super) addresses: watch::Receiver<Vec<String>>,
     pub(super) calls: mpsc::Sender<Call>,
-    /// Beside the calls, of which some are dropped when there are too many.
+    /// Beside the calls, of which some are dropped when there are too many. Their number is bounded by that of arrivals and of blocks.
+    pub(super) commands: mpsc::UnboundedSender<Command>,
+    /// Beside the calls, too.
     pub(super) audiences: watch::Sender<BTreeSet<Audience>>,
     pub(super) inbox: Inbox,
     pub(super) peers: watch::Receiver<Vec<PeerReport>>,
@@ -98,12 +100,12 @@ impl Transport {
 
     /// Ends a peer's connections, and refuses the peer and its operator for so long. Also for a peer that has left just now.
     pub fn ban(&self, source: PeerSource, time: Duration) {
-        self.call(Call::Ban(source, time));
+        self.command(Command::Ban(source, time));
     }
 
     /// The registry has changed: every admitted peer is checked again.
     pub fn readmit(&self) {
-        self.call(Call::Readmit);
+        self.command(Command::Readmit);
     }
 
     /// The admitted peers, as of at most a second ago.
@@ -138,6 +140,11 @@ impl Transport {
         {
             tracing::error!(%error, "the transport's task panicked");
         }
+    }
+
+    fn command(&self, command: Command) {
+        // There is nobody to tell when the transport has ended.
+        let _ = self.commands.send(command);
     }
 
     fn call(&self, call: Call) {
@@ -209,6 +216,13 @@ pub enum TransportError {
     },
 }
 
+/// What the task behind the handle does whatever else waits for it: who is admitted, and who is not.
+#[derive(Debug)]
+pub(super) enum Command {
+    Ban(PeerSource, Duration),
+    Readmit,
+}
+
 /// What the handle asks of the task behind it.
 #[derive(Debug)]
 pub(super) enum Call {
@@ -217,13 +231,11 @@ pub(super) enum Call {
     AskPeer(PeerSource, PeerRequest),
     HandOn(Signed),
     Answer(PeerSource, PeerAnswer),
-    Ban(PeerSource, Duration),
-    Readmit,
 }
 
 /// Calls that wait for the task.
 pub(super) const CALLS: usize = 4096;
-/// Judgements, bans and calls that the task takes before it looks at the network again.
+/// Judgements and calls that the task takes before it looks at the network again.
 pub(super) const AT_ONCE: usize = 64;
 /// Messages of this node that wait for a peer.
 pub(super) const UNSENT: usize = 256;

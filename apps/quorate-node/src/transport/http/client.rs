@@ -19,7 +19,7 @@ use tokio::{
 use super::{
     super::{
         Admitted, Arrival, Judgement, PeerId, PeerReport, Terms, Transport, TransportError,
-        handle::{CALLS, Call, OPEN_QUESTIONS, UNSENT},
+        handle::{CALLS, Call, Command, OPEN_QUESTIONS, UNSENT},
         handshake::Hello,
         inbox::{self, Outbox, Tally, count},
         tickets::Tickets,
@@ -53,6 +53,7 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
     let tally = Arc::new(Tally::default());
     let (outbox, inbox) = inbox::queue(&terms.limits, tally.clone());
     let (calls, called) = mpsc::channel(CALLS);
+    let (commands, commanded) = mpsc::unbounded_channel();
     let (reports, peers) = watch::channel(Vec::new());
     let (_, addresses) = watch::channel(Vec::new());
     let peer_id = terms.identity.peer_id();
@@ -64,7 +65,8 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
         tickets,
         judgements,
         calls: called,
-        unsent: VecDeque::new(),
+        commands: commanded,
+        unsent: Unsent::default(),
         seen: Seen::default(),
         run: None,
         next: 0,
@@ -73,7 +75,8 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
         terms,
     };
     let task = tokio::spawn(node.run());
-    Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
+    let audiences = watch::Sender::default();
+    Ok(Transport { peer_id, addresses, calls, commands, audiences, inbox, peers, tally, task })
 }
 
 fn client(aggregator: &str) -> Result<(Url, HttpClient), TransportError> {
@@ -192,8 +195,8 @@ struct Node {
     tickets: Tickets<PeerSource>,
     judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     calls: mpsc::Receiver<Call>,
-    /// Messages of this node that the aggregator has not acknowledged.
-    unsent: VecDeque<Vec<u8>>,
+    commands: mpsc::UnboundedReceiver<Command>,
+    unsent: Unsent,
     seen: Seen,
     /// Which run of the aggregator `next` belongs to.
     run: Option<u64>,
@@ -226,6 +229,56 @@ impl Session {
     }
 }
 
+/// Messages of this node that the aggregator has not acknowledged, the oldest first.
+#[derive(Debug, Default)]
+struct Unsent {
+    messages: VecDeque<Vec<u8>>,
+    /// How many of the first are under way, in one request.
+    under_way: usize,
+}
+
+impl Unsent {
+    /// Keeps a message, and says how many had to make room for it: the oldest ones of those that wait. One that is under way does not
+    /// wait, and keeps its place, because the aggregator acknowledges the first ones by their number.
+    fn keep(&mut self, message: Vec<u8>) -> u64 {
+        let mut dropped = 0;
+        while self.messages.len() >= self.under_way + UNSENT && self.messages.remove(self.under_way).is_some() {
+            dropped += 1;
+        }
+        self.messages.push_back(message);
+        dropped
+    }
+
+    /// Whether some wait and none are under way.
+    fn is_due(&self) -> bool {
+        self.under_way == 0 && !self.messages.is_empty()
+    }
+
+    /// The oldest ones, as many as one request holds. They are under way from now on.
+    fn send(&mut self) -> Vec<&Vec<u8>> {
+        let mut bytes = 0;
+        let fits = self.messages.iter().take(MAX_BATCH_MESSAGES).take_while(|message| {
+            bytes += message.len();
+            bytes <= MAX_BATCH
+        });
+        let batch: Vec<_> = fits.collect();
+        self.under_way = batch.len();
+        batch
+    }
+
+    /// The aggregator has what was under way. Says how many these are.
+    fn acknowledged(&mut self) -> usize {
+        let count = std::mem::take(&mut self.under_way);
+        self.messages.drain(..count);
+        count
+    }
+
+    /// What was under way waits again.
+    fn failed(&mut self) {
+        self.under_way = 0;
+    }
+}
+
 type Pending = Fuse<Pin<Box<dyn Future<Output = Result<Vec<u8>, Failure>> + Send>>>;
 
 impl Node {
@@ -236,6 +289,7 @@ impl Node {
                 Ok(mut session) => {
                     failures = 0;
                     let failure = self.serve(&mut session).await;
+                    self.unsent.failed();
                     if let Failure::Banned { time, why } = failure {
                         self.tally.ban(session.peer, session.report.operator, why, Instant::now() + time);
                     }
@@ -275,23 +329,21 @@ impl Node {
                         self.keep(bytes);
                     }
                     Some(Call::Ask(..)) => count(&self.tally.unanswered),
-                    Some(Call::AskPeer(..) | Call::HandOn(_) | Call::Answer(..) | Call::Ban(..) | Call::Readmit) => {}
+                    Some(Call::AskPeer(..) | Call::HandOn(_) | Call::Answer(..)) => {}
                 },
+                // Without a session there is nobody to ban, and the next one begins with a check.
+                Some(_) = self.commands.recv() => {}
                 Some((ticket, _)) = self.judgements.recv() => drop(self.tickets.take(ticket)),
             }
         }
     }
 
-    /// Keeps a message until the aggregator has it. The oldest makes room.
+    /// Keeps a message until the aggregator has it.
     fn keep(&mut self, bytes: Vec<u8>) {
-        if !self.seen.note(&bytes) {
-            return;
+        if self.seen.note(&bytes) {
+            let dropped = self.unsent.keep(bytes);
+            self.tally.unsent.fetch_add(dropped, std::sync::atomic::Ordering::Relaxed);
         }
-        if self.unsent.len() >= UNSENT {
-            self.unsent.pop_front();
-            count(&self.tally.unsent);
-        }
-        self.unsent.push_back(bytes);
     }
 
     /// Opens a session: each side shows its credential, and signs what the other one chose.
@@ -366,20 +418,22 @@ impl Node {
     async fn serve(&mut self, session: &mut Session) -> Failure {
         let mut news = self.fetch(session);
         let mut sending: Pending = Fuse::terminated();
-        // How many messages are under way.
-        let mut sent = 0;
         let mut send_after = Instant::now();
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            if sent == 0 && !self.unsent.is_empty() && send_after <= Instant::now() {
-                (sending, sent) = self.send(session);
+            if self.unsent.is_due() && send_after <= Instant::now() {
+                sending = self.send(session);
             }
             let failure = tokio::select! {
                 call = self.calls.recv() => match call {
                     None => Some(Failure::Ended),
-                    Some(call) => self.call(session, call).await,
+                    Some(call) => {
+                        self.call(session, call);
+                        None
+                    }
                 },
+                Some(command) = self.commands.recv() => self.command(session, command).await,
                 Some((ticket, judgement)) = self.judgements.recv() => {
                     let source = self.tickets.take(ticket);
                     (judgement == Judgement::Reject && source == Some(session.source))
@@ -395,13 +449,11 @@ impl Node {
                 done = &mut sending => {
                     match done {
                         Ok(_) => {
-                            session.report.messages_out += sent as u64;
-                            self.unsent.drain(..sent.min(self.unsent.len()));
-                            sent = 0;
+                            session.report.messages_out += self.unsent.acknowledged() as u64;
                             None
                         }
                         Err(Failure::Busy) => {
-                            sent = 0;
+                            self.unsent.failed();
                             send_after = Instant::now() + BUSY;
                             None
                         }
@@ -441,21 +493,15 @@ impl Node {
     }
 
     /// Sends the oldest messages that were not acknowledged, as many as one request holds.
-    fn send(&self, session: &mut Session) -> (Pending, usize) {
-        let mut bytes = 0;
-        let fits = self.unsent.iter().take(MAX_BATCH_MESSAGES).take_while(|message| {
-            bytes += message.len();
-            bytes <= MAX_BATCH
-        });
-        let batch: Vec<&Vec<u8>> = fits.collect();
-        let (count, body) = (batch.len(), encode(&batch));
+    fn send(&mut self, session: &mut Session) -> Pending {
+        let body = encode(&self.unsent.send());
         session.report.bytes_out += body.len() as u64;
         let link = session.link.clone();
         let send = async move { link.send(Method::POST, "v1/messages", body, 0, REQUEST).await };
-        ((Box::pin(send) as Pin<Box<dyn Future<Output = _> + Send>>).fuse(), count)
+        (Box::pin(send) as Pin<Box<dyn Future<Output = _> + Send>>).fuse()
     }
 
-    async fn call(&mut self, session: &mut Session, call: Call) -> Option<Failure> {
+    fn call(&mut self, session: &mut Session, call: Call) {
         match call {
             Call::Publish(message, _) => {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
@@ -476,7 +522,7 @@ impl Node {
             Call::Answer(to, answer) if to == session.source => {
                 session.forget_questions();
                 // The newest is open at the aggregator for the longest time.
-                let (number, _) = session.questions.pop_back()?;
+                let Some((number, _)) = session.questions.pop_back() else { return };
                 let bytes = wire::encode(&Message::Answer(answer), self.terms.network);
                 session.report.bytes_out += bytes.len() as u64;
                 session.report.messages_out += 1;
@@ -484,24 +530,24 @@ impl Node {
                 session.answers.spawn(async move { link.send(Method::POST, &path, bytes, 0, REQUEST).await });
             }
             Call::Answer(..) => {}
-            Call::Ban(source, time) if source == session.source => {
-                return Some(Failure::Banned { time, why: "the node bans it" });
-            }
-            Call::Ban(..) => {}
-            Call::Readmit => {
-                let admitted = check(&self.terms, session.peer, &session.hello).await;
-                return match admitted {
-                    Ok(Admitted::Operator(operator)) if operator == session.report.operator => None,
-                    Ok(Admitted::NotYet) => None,
-                    Ok(Admitted::No(reason)) => Some(Failure::NotAdmitted(reason)),
-                    Ok(Admitted::Operator(_)) => {
-                        Some(Failure::NotAdmitted("the key belongs to another operator now".to_owned()))
-                    }
-                    Err(failure) => Some(failure),
-                };
-            }
         }
-        None
+    }
+
+    async fn command(&mut self, session: &mut Session, command: Command) -> Option<Failure> {
+        match command {
+            Command::Ban(source, time) => {
+                (source == session.source).then_some(Failure::Banned { time, why: "the node bans it" })
+            }
+            Command::Readmit => match check(&self.terms, session.peer, &session.hello).await {
+                Ok(Admitted::Operator(operator)) if operator == session.report.operator => None,
+                Ok(Admitted::NotYet) => None,
+                Ok(Admitted::No(reason)) => Some(Failure::NotAdmitted(reason)),
+                Ok(Admitted::Operator(_)) => {
+                    Some(Failure::NotAdmitted("the key belongs to another operator now".to_owned()))
+                }
+                Err(failure) => Some(failure),
+            },
+        }
     }
 
     /// What is new. A message that does not decode ends the session: no aggregator of this network has it.
@@ -594,6 +640,25 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    /// The newest message was taken for one of those that the aggregator acknowledged, because the oldest had made room for it.
+    #[test]
+    fn what_is_published_while_a_full_batch_is_under_way_is_sent() {
+        let message = |number: usize| number.to_be_bytes().to_vec();
+        let mut unsent = Unsent::default();
+        let dropped: u64 = (0..UNSENT).map(|number| unsent.keep(message(number))).sum();
+        assert_eq!((dropped, unsent.send().len()), (0, UNSENT));
+        assert_eq!((unsent.keep(message(UNSENT)), unsent.is_due()), (0, false));
+        assert_eq!((unsent.acknowledged(), unsent.is_due()), (UNSENT, true));
+        assert_eq!(unsent.send(), [&message(UNSENT)]);
+
+        // Of those behind it the oldest make room, and all that were under way wait again when the request fails.
+        let dropped: u64 = (0..=UNSENT).map(|number| unsent.keep(message(number))).sum();
+        assert_eq!((dropped, unsent.messages.len(), &unsent.messages[1]), (1, 1 + UNSENT, &message(1)));
+        unsent.failed();
+        assert_eq!((unsent.keep(message(7)), unsent.messages.len()), (2, UNSENT));
+        assert_eq!(unsent.send()[0], &message(2));
+    }
 
     /// The log said that a request was not sent, and not why.
     #[tokio::test]

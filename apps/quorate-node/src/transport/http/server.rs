@@ -30,7 +30,7 @@ use tokio::{
 use super::{
     super::{
         Admitted, Judgement, PeerId, PeerReport, Terms, Transport, TransportError,
-        handle::{CALLS, Call},
+        handle::{CALLS, Call, Command},
         handshake::Hello,
         inbox::{self, Tally},
         limits::Limits,
@@ -77,6 +77,7 @@ pub async fn serve(terms: Terms, settings: &ServeSettings) -> Result<Transport, 
     let tally = Arc::new(Tally::default());
     let (outbox, inbox) = inbox::queue(&terms.limits, tally.clone());
     let (calls, called) = mpsc::channel(CALLS);
+    let (commands, commanded) = mpsc::unbounded_channel();
     let (reports, peers) = watch::channel(Vec::new());
     let (_, addresses) = watch::channel(vec![format!("http://{at}")]);
     let peer_id = terms.identity.peer_id();
@@ -94,8 +95,9 @@ pub async fn serve(terms: Terms, settings: &ServeSettings) -> Result<Transport, 
     });
     let connections = connections(&hub);
     connections.listen_tcp(listener, Routers { running: router(hub.clone()), draining: None });
-    let task = tokio::spawn(run(hub, connections, called, judgements, reports));
-    Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
+    let task = tokio::spawn(run(hub, connections, called, commanded, judgements, reports));
+    let audiences = watch::Sender::default();
+    Ok(Transport { peer_id, addresses, calls, commands, audiences, inbox, peers, tally, task })
 }
 
 /// What the handlers share.
@@ -151,6 +153,7 @@ async fn run(
     hub: Arc<Hub>,
     connections: Connections,
     mut calls: mpsc::Receiver<Call>,
+    mut commands: mpsc::UnboundedReceiver<Command>,
     mut judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     reports: watch::Sender<Vec<PeerReport>>,
 ) {
@@ -162,9 +165,15 @@ async fn run(
         tokio::select! {
             call = calls.recv() => match call {
                 None => break,
-                Some(Call::Readmit) => readmit(&hub, &mut checks),
                 Some(call) => {
                     take(&mut hub.state(), call);
+                    hub.news.notify_waiters();
+                }
+            },
+            Some(command) = commands.recv() => match command {
+                Command::Readmit => readmit(&hub, &mut checks),
+                Command::Ban(source, time) => {
+                    hub.state().ban(source, time, "the aggregator bans it");
                     hub.news.notify_waiters();
                 }
             },
@@ -206,8 +215,6 @@ fn take(state: &mut State, call: Call) {
         Call::AskPeer(peer, request) => state.ask_peer(peer, request),
         Call::HandOn(message) => state.hand_on(message),
         Call::Answer(to, answer) => state.answer(to, answer),
-        Call::Ban(source, time) => state.ban(source, time, "the aggregator bans it"),
-        Call::Readmit => {}
     }
 }
 

@@ -12,7 +12,7 @@ use reqwest::{Client, StatusCode, header};
 use super::{
     super::{
         Admitted, Arrival, Identity, Judgement, Limits, Rate, Terms, Transport,
-        handle::OPEN_QUESTIONS,
+        handle::{CALLS, OPEN_QUESTIONS},
         handshake::Hello,
         tests::rig::{
             NETWORK, PATIENCE, Registry, accept_all, address, credential, joined, left, limits, message, terms, until,
@@ -536,6 +536,29 @@ async fn the_signature_is_looked_at_last() {
     let banned = Hostile::new(hostile.terms.clone(), &hub).await;
     assert_eq!(banned.open(encode(&unsigned(&banned))).await.0, StatusCode::FORBIDDEN);
     assert_eq!(hub.counts().strangers, 0);
+}
+
+/// A false message in an answer has no ticket, so that the node bans whoever sent it by itself.
+#[tokio::test]
+async fn a_ban_is_not_dropped_with_calls_that_are_too_many() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let mut node = member(terms(2, &registry), &hub);
+    let source = joined(&mut hub, node.peer_id()).await;
+    let there = joined(&mut node, hub.peer_id()).await;
+    // The aggregator's task takes none meanwhile: this thread is the only one.
+    (0..2 * CALLS).for_each(|_| hub.ask(PeerRequest::default(), Audience::Everybody));
+    assert!(hub.counts().calls_dropped > 0);
+    registry.say(2, Admitted::No("the operator has left".to_owned()));
+    hub.readmit();
+    left(&mut hub, source).await;
+    left(&mut node, there).await;
+    registry.forget(2);
+
+    let source = joined(&mut hub, node.peer_id()).await;
+    (0..2 * CALLS).for_each(|_| hub.ask(PeerRequest::default(), Audience::Everybody));
+    hub.ban(source, Duration::from_secs(60));
+    until("the node is banned", || !hub.bans().is_empty()).await;
 }
 
 /// A client behind a proxy at 127.0.0.1.

@@ -35,7 +35,7 @@ use super::{
     super::{
         Admitted, Arrival, Judgement, PeerId, PeerReport, Terms,
         bans::Bans,
-        handle::{AT_ONCE, Call, OPEN_QUESTIONS, QUESTIONS, UNSENT, UNSENT_FOR},
+        handle::{AT_ONCE, Call, Command, OPEN_QUESTIONS, QUESTIONS, UNSENT, UNSENT_FOR},
         handshake::{Hello, MAX_TOLD, Reply, Told},
         inbox::{Outbox, Tally, count},
         origin::{is_public, network},
@@ -134,7 +134,7 @@ impl Driver {
     }
 
     /// Runs until the handle is dropped.
-    pub(super) async fn run(mut self, mut calls: mpsc::Receiver<Call>) {
+    pub(super) async fn run(mut self, mut calls: mpsc::Receiver<Call>, mut commands: mpsc::UnboundedReceiver<Command>) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -147,6 +147,7 @@ impl Driver {
                         self.call(call);
                     }
                 }
+                Some(command) = commands.recv() => self.command(command),
                 Ok(()) = self.audiences.changed() => {
                     for error in self.listen() {
                         tracing::error!(%error, "the node does not hear its group yet; it goes on trying");
@@ -202,14 +203,19 @@ impl Driver {
                 // It fails if the peer waits no more.
                 let _ = self.swarm.behaviour_mut().ask.send_response(channel, bytes);
             }
-            Call::Ban(source, time) => {
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Ban(source, time) => {
                 if let Some(id) = self.sources.get(&source) {
                     self.expel(*id, time, "the node bans it");
                 } else if let Some((_, peer, operator)) = self.gone.iter().find(|(gone, ..)| *gone == source).copied() {
                     self.ban_operator(peer, operator, time, "the node bans it");
                 }
             }
-            Call::Readmit => {
+            Command::Readmit => {
                 let admitted: Vec<_> = self.sources.values().copied().collect();
                 admitted.into_iter().for_each(|peer| self.check(peer, None));
             }
@@ -325,7 +331,7 @@ impl Driver {
         };
         self.swarm.behaviour_mut().gate.gossip.report_message_validation_result(&id, &from, acceptance);
         if judgement == Judgement::Reject {
-            self.call(Call::Ban(source, self.terms.limits.ban));
+            self.command(Command::Ban(source, self.terms.limits.ban));
         }
     }
 

@@ -84,11 +84,12 @@ pub fn start(terms: Terms, settings: &MeshSettings) -> Result<Transport, Transpo
     let tally = Arc::new(Tally::default());
     let (outbox, inbox) = inbox::queue(&terms.limits, tally.clone());
     let (calls, called) = mpsc::channel(CALLS);
+    let (commands, commanded) = mpsc::unbounded_channel();
     let (reports, peers) = watch::channel(Vec::new());
     let (listening, addresses) = watch::channel(Vec::new());
     let (audiences, heard) = watch::channel(BTreeSet::new());
     let peer_id = terms.identity.peer_id();
     let driver = Driver::new(terms, swarm, meters, outbox, tally.clone(), book, announce, heard, reports, listening);
-    let task = tokio::spawn(driver.run(called));
-    Ok(Transport { peer_id, addresses, calls, audiences, inbox, peers, tally, task })
+    let task = tokio::spawn(driver.run(called, commanded));
+    Ok(Transport { peer_id, addresses, calls, commands, audiences, inbox, peers, tally, task })
 }

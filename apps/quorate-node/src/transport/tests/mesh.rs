@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    super::{Admitted, Arrival, Judgement, Limits, Terms, Transport, libp2p},
+    super::{Admitted, Arrival, Judgement, Limits, Terms, Transport, handle::CALLS, libp2p},
     rig::{
         ENDLESS, PATIENCE, Registry, accept_all, address, joined, left, limits, message, node, node_at, pair, terms,
         until, wait_for,
@@ -17,6 +17,18 @@ use quorate_network::{
     groups::Audience,
     message::{PeerAnswer, PeerRequest, Signed},
 };
+
+/// A false message in an answer has no ticket, so that the node bans whoever sent it by itself.
+#[tokio::test]
+async fn a_ban_is_not_dropped_with_calls_that_are_too_many() {
+    let registry = Arc::new(Registry::default());
+    let (first, _second, source) = pair(terms(1, &registry), terms(2, &registry)).await;
+    // The task behind the handle takes none meanwhile: this thread is the only one.
+    (0..2 * CALLS).for_each(|_| first.ask(PeerRequest::default(), Audience::Everybody));
+    assert!(first.counts().calls_dropped > 0);
+    first.ban(source, Duration::from_secs(60));
+    until("the peer is banned", || !first.bans().is_empty()).await;
+}
 
 /// Nodes with three bootstrap peers, each of which publishes. Every message comes to every other node once.
 async fn converge(count: u8, each: u32) -> Duration {

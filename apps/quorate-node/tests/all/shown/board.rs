@@ -207,9 +207,14 @@ fn punishments_add_up_and_are_undone() {
     punish(1, PunishmentKind::Penalised, 5);
     punish(1, PunishmentKind::Penalised, 5);
     assert_eq!(lost(), (1, U256::from(5), false));
-    punish(1, PunishmentKind::Slashed, 70);
+    punish(1, PunishmentKind::Slashed { epoch: 3 }, 70);
     assert_eq!(lost(), (2, U256::from(75), true));
-    board.unpunished(owner(2), id(1), PunishmentKind::Slashed);
+    // For a conflict of the same task in a later epoch it is slashed again, and that may be undone alone.
+    punish(1, PunishmentKind::Slashed { epoch: 4 }, 35);
+    assert_eq!(lost(), (3, U256::from(110), true));
+    board.unpunished(owner(2), id(1), PunishmentKind::Slashed { epoch: 4 });
+    assert_eq!((lost(), board.view(1).punishments_in_all), ((2, U256::from(75), true), 2));
+    board.unpunished(owner(2), id(1), PunishmentKind::Slashed { epoch: 3 });
     assert_eq!(lost(), (1, U256::from(5), false));
 }
 

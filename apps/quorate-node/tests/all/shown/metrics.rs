@@ -2,9 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_evm::alloy_primitives::U256;
+use quorate_evm::{SnapshotId, alloy_primitives::U256};
+use quorate_network::{message::candidate_for, roles::ConflictReport};
 use quorate_node::{
-    board::{Component, Count, NodeBoard, PunishmentKind, PunishmentReport, SubmissionReport, SubmissionState},
+    board::{
+        Component, Count, MAX_CONFLICTS, MAX_PUNISHMENTS, NodeBoard, PunishmentKind, PunishmentReport,
+        SubmissionReport, SubmissionState,
+    },
     transport::Counts,
 };
 
@@ -136,6 +140,38 @@ fn conflicts_that_are_found_add_up() {
     }
 }
 
+/// The lists forget the oldest. A number that stood still would end the alert about whoever is punished next.
+#[test]
+fn punishments_and_conflicts_beyond_the_lists_count() {
+    let board = empty();
+    let (operator, kind, amount) = (owner(1), PunishmentKind::Penalised, U256::from(1));
+    let punish = |number| board.punished(PunishmentReport { operator, id: id(number), kind, amount, at_block: number });
+    let expected = |penalised: usize| {
+        let samples = samples(&board, 1);
+        expect(&samples, "quorate_node_punishments{kind=\"penalised\"}", penalised as f64);
+        expect(&samples, "quorate_node_punishments{kind=\"slashed\"}", 0.0);
+    };
+    let newest = MAX_PUNISHMENTS as u64;
+    (0..=newest).for_each(punish);
+    expected(MAX_PUNISHMENTS + 1);
+    punish(newest);
+    expected(MAX_PUNISHMENTS + 1);
+    for _ in 0..2 {
+        board.unpunished(operator, id(newest), kind);
+        expected(MAX_PUNISHMENTS);
+    }
+
+    let conflict = |number| {
+        let id = id(number);
+        let first = candidate_for(EPOCH, SnapshotId::ZERO, id, 0, b"result");
+        ConflictReport { operator, id, first, second: first, reportable: true, slashed: false }
+    };
+    let most = MAX_CONFLICTS as u64 + 50;
+    board.conflicts((0..most).map(conflict), most);
+    expect(&samples(&board, 1), "quorate_node_conflicts", most as f64);
+    assert_eq!(board.view(1).conflicts.len(), MAX_CONFLICTS);
+}
+
 /// The rows of peers count from the beginning of each connection; the counter never goes back.
 #[test]
 fn bytes_of_peers_add_up_over_connections() {
@@ -196,7 +232,7 @@ fn what_is_so_now_is_said() {
     board.count(Count::Validated);
     board.count(Count::Failed(Component::Programs));
     board.problem(Component::Programs, Some("no such file".to_owned()));
-    let (operator, kind) = (owner(1), PunishmentKind::Slashed);
+    let (operator, kind) = (owner(1), PunishmentKind::Slashed { epoch: EPOCH });
     board.punished(PunishmentReport { operator, id: id(1), kind, amount: U256::from(5), at_block: 1 });
     let samples = samples(&board, 1_012_500);
     for (name, value) in [

@@ -1,13 +1,13 @@
 //! A node is ready because something proved it, never because nothing objected.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, thread::sleep, time::Duration};
 
 use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::alloy_primitives::Address;
 use quorate_network::roles::Roles;
 use quorate_node::board::{ChainReport, Component, Expectations, MemberReport, NodeBoard, old_head};
 
-use crate::shown::rig::{EPOCH, chain, empty, identify, owner, peer, ready};
+use crate::shown::rig::{EPOCH, chain, empty, identify, owner, peer, ready, ready_on};
 
 const NOW: u64 = 1_000_000;
 
@@ -55,6 +55,22 @@ fn each_thing_that_is_missing_is_a_reason() {
         assert_eq!(reasons(&board), [reason]);
         assert_eq!(board.view(NOW).reasons, [reason]);
     }
+}
+
+/// What runs beside the loop reads the chain, and nothing is signed. The disk hangs, for example.
+#[test]
+fn a_loop_that_hangs_is_not_ready() {
+    let board = ready_on(NodeBoard::new(Expectations { turn_age_ms: 10, ..Expectations::default() }));
+    sleep(Duration::from_millis(20));
+    assert_eq!((reasons(&board), board.liveness()), (Vec::new(), Ok(())), "it has not turned yet");
+    board.turned();
+    sleep(Duration::from_millis(20));
+    let hangs = "the node's loop has not turned for 0 s".to_owned();
+    assert_eq!((reasons(&board), board.liveness()), (vec![hangs.clone()], Err(hangs)));
+
+    let board = ready();
+    board.turned();
+    assert_eq!((reasons(&board), board.liveness()), (Vec::new(), Ok(())), "a moment is no hanging");
 }
 
 /// The chain's node answers, and its chain stands still.
@@ -123,6 +139,27 @@ fn who_is_alone_needs_no_peer_and_who_wants_more_waits_for_them() {
     let board = NodeBoard::new(Expectations { peers: 3, ..Expectations::default() });
     board.peers([peer("a", 0, 0), peer("b", 0, 0)]);
     assert!(reasons(&board).contains(&"2 peers are connected; there must be 3".to_owned()));
+}
+
+/// The metric that an alert asks for says what the node itself says of its peers.
+#[test]
+fn a_node_without_peers_has_the_problem_peers() {
+    let problem = |board: &NodeBoard| {
+        let problems = board.view(NOW).problems.into_iter().filter(|row| row.component == "peers");
+        let problems: Vec<_> = problems.map(|row| row.problem).collect();
+        let told = board.metrics(NOW).contains("quorate_node_problem{component=\"peers\"} 1\n");
+        assert_eq!(told, !problems.is_empty());
+        problems
+    };
+    let board = ready();
+    assert_eq!(problem(&board), [""; 0]);
+    board.peers([]);
+    assert_eq!((problem(&board), reasons(&board)), (reasons(&board), vec!["no peer is connected".to_owned()]));
+    board.peers([peer("a", 0, 0)]);
+    assert_eq!((problem(&board), reasons(&board)), (Vec::new(), Vec::new()));
+    let alone = NodeBoard::new(Expectations { peers: 0, ..Expectations::default() });
+    alone.peers([]);
+    assert_eq!(problem(&alone), [""; 0]);
 }
 
 /// A node that watches is ready when its watch was said to work and has looked: one that hangs says nothing.

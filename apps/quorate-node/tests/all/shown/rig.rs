@@ -115,7 +115,11 @@ pub(crate) fn empty() -> NodeBoard {
 
 /// A board of an attester that has all it needs at the time 1,000,000.
 pub(crate) fn ready() -> NodeBoard {
-    let board = empty();
+    ready_on(empty())
+}
+
+/// The same on a board that expects something else.
+pub(crate) fn ready_on(board: NodeBoard) -> NodeBoard {
     identify(&board, Roles { attest: true, ..Roles::default() });
     board.problem(Component::Signer, None);
     board.problem(Component::Disk, None);
