@@ -12,7 +12,7 @@ fn root(block: &[u8], fork: Fork, preset: Preset) -> (u64, String) {
 
 macro_rules! object {
     ($name:literal) => {
-        &include_bytes!(concat!("random/", $name))[..]
+        &include_bytes!(concat!("../random/", $name))[..]
     };
 }
 
