@@ -4,7 +4,7 @@
 //! overlap, because the library copies a buffer that is not aligned; it must not have more rows, or elements of lists,
 //! than the stream has bytes, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the
 //! library copies all of it each time. A header must not name the same parts many times, because the library copies a field each time
-//! that it is named. Columns that are not read are not decoded. Text in views is decoded as bytes, because the library would look
+//! that it is named. Columns that are not read are not decoded, and neither are their dictionaries. Text in views is decoded as bytes, because the library would look
 //! through the same bytes for each view of them; `table` checks the text that a row reads.
 //!
 //! Spec: apache/arrow, `docs/source/format/Columnar.rst` ("Encapsulated message format", "IPC Streaming Format").
@@ -45,6 +45,8 @@ struct Read {
     /// The same, with bytes in place of text in views.
     decoded: Arc<Schema>,
     columns: Vec<usize>,
+    /// The columns that are decoded, and no other. The library decodes a dictionary as the first column has it that names its id.
+    with_dictionaries: Arc<Schema>,
 }
 
 /// A batch whose columns stand at their places in the schema; those that are not read are missing.
@@ -143,7 +145,7 @@ impl Stream {
     }
 
     fn dictionary(&mut self, message: &Message<'_>, body: &Buffer) -> Result<(), String> {
-        let decoded = self.schema()?.decoded.clone();
+        let columns = self.schema()?.with_dictionaries.clone();
         let Some(dictionary) = message.header_as_dictionary_batch() else { return Err(damaged()) };
         if dictionary.isDelta() {
             return Err(
@@ -154,12 +156,12 @@ impl Stream {
         let values = dictionary.data().ok_or_else(damaged)?;
         self.check(&values, body)?;
         #[expect(deprecated, reason = "the library has no other way from an id to its columns")]
-        let is_needed = !decoded.fields_with_dict_id(dictionary.id()).is_empty();
+        let is_needed = !columns.fields_with_dict_id(dictionary.id()).is_empty();
         if !is_needed {
             return Ok(());
         }
         let dictionaries = &mut self.dictionaries;
-        contained(|| read_dictionary(body, dictionary, &decoded, dictionaries, &message.version()))
+        contained(|| read_dictionary(body, dictionary, &columns, dictionaries, &message.version()))
     }
 
     fn batch(&self, message: &Message<'_>, body: &Buffer) -> Result<Decoded, String> {
@@ -243,7 +245,8 @@ impl Read {
         let fields =
             stated.fields().iter().map(|field| if is_decoded(field) { with_bytes(field) } else { field.clone() });
         let decoded = Schema::new(fields.collect::<Vec<_>>());
-        Ok(Self { stated: Arc::new(stated), decoded: Arc::new(decoded), columns })
+        let with_dictionaries = Arc::new(decoded.project(&columns)?);
+        Ok(Self { stated: Arc::new(stated), decoded: Arc::new(decoded), columns, with_dictionaries })
     }
 }
 

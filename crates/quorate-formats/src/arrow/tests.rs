@@ -10,6 +10,7 @@ use arrow_array::{
     NullArray, RecordBatch, RunArray, StringArray, StringViewArray, StructArray, UInt64Array,
 };
 use arrow_buffer::OffsetBuffer;
+use arrow_ipc::root_as_message;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::Field;
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
@@ -454,6 +455,48 @@ fn schemas_of_every_type_are_read() {
         writer.finish().unwrap();
         assert!(read(writer.into_inner().unwrap()).unwrap().is_empty());
     }
+}
+
+fn indices(rows: usize) -> Int8Array {
+    Int8Array::from(vec![0; rows])
+}
+
+/// Claims with a column in front of them and one behind them.
+fn between(first: (&str, ArrayRef), last: (&str, ArrayRef)) -> Vec<u8> {
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m", b"m"])) as ArrayRef;
+    written(vec![first, ("public_key", bytes()), ("message", bytes()), ("signature", bytes()), last])
+}
+
+/// The library would look through the same bytes for each view of them.
+#[test]
+fn a_dictionary_of_a_column_that_is_not_read_is_not_decoded() {
+    let text = "some words, too many for a view";
+    let note = DictionaryArray::new(indices(2), Arc::new(StringViewArray::from(vec![text])));
+    let suite: DictionaryArray<Int8Type> = ["eth2", "eth2"].into_iter().collect();
+    let mut stream = between(("note", Arc::new(note)), ("suite", Arc::new(suite)));
+    let at = stream.windows(text.len()).position(|found| found == text.as_bytes()).expect("the text");
+    // A view holds its first four bytes.
+    stream[at + 4..at + text.len()].fill(0xff);
+    let suites: Vec<_> = read(stream).unwrap().into_iter().map(|entry| entry.unwrap().suite.unwrap()).collect();
+    assert_eq!(suites, ["eth2"; 3]);
+}
+
+/// The library decodes a dictionary as the first of its columns has it, and one that is not read may stand before the other.
+#[test]
+fn two_columns_with_one_dictionary_id() {
+    let note = DictionaryArray::new(indices(2), Arc::new(BinaryArray::from_vec(vec![b"chia"])));
+    let suite: DictionaryArray<Int8Type> = ["eth2", "eth2"].into_iter().collect();
+    let mut stream = between(("note", Arc::new(note)), ("suite", Arc::new(suite)));
+    let at = {
+        let header = stream[8..].to_vec();
+        let schema = root_as_message(&header).unwrap().header_as_schema().unwrap();
+        let suite = schema.fields().unwrap().get(4).dictionary().unwrap();
+        assert_eq!(suite.id(), 1);
+        8 + suite._tab.loc() + usize::from(suite._tab.vtable().get(arrow_ipc::DictionaryEncoding::VT_ID))
+    };
+    stream[at..at + 8].fill(0);
+    let suites: Vec<_> = read(stream).unwrap().into_iter().map(|entry| entry.unwrap().suite.unwrap()).collect();
+    assert_eq!(suites, ["chia"; 3], "the dictionary of this id, as text");
 }
 
 /// A reader finds memory for the schema, however its stream begins.
