@@ -185,6 +185,12 @@ pub(crate) fn is_read(name: &str) -> bool {
     COLUMNS.contains(&name)
 }
 
+/// Whether a column of this name can have values of this type.
+#[cfg(feature = "arrow")]
+pub(crate) fn fits(name: &str, kind: &Kind) -> bool {
+    expected(name, kind).is_none()
+}
+
 /// The columns of which every claim needs one each.
 const NEEDED: [(&[&str], &str); 3] = [
     (&["public_key", "public_keys"], "\"public_key\" (or \"public_keys\")"),

@@ -32,6 +32,8 @@ pub struct ArrowFile {
     length: u64,
     layout: Layout,
     schema: Arc<Schema>,
+    /// By the id of a dictionary, the first column that has it. The library would go through all columns for each message.
+    with_dictionaries: HashMap<i64, Schema>,
     /// By their ids, with the bytes of each in memory.
     dictionaries: HashMap<i64, ArrayRef>,
     dictionary_bytes: HashMap<i64, u64>,
@@ -113,6 +115,7 @@ impl ArrowFile {
             source,
             length,
             layout,
+            with_dictionaries: with_dictionaries(&schema),
             schema: Arc::new(schema),
             dictionaries: HashMap::new(),
             dictionary_bytes: HashMap::new(),
@@ -192,7 +195,9 @@ impl ArrowFile {
                 limit >> 20
             )));
         }
-        read_dictionary(body, dictionary, &self.schema, &mut self.dictionaries, &message.version())
+        let column = self.with_dictionaries.get(&dictionary.id());
+        let column = column.ok_or_else(|| damaged("it has a dictionary of no column"))?;
+        read_dictionary(body, dictionary, column, &mut self.dictionaries, &message.version())
     }
 
     fn batch(&mut self, message: &Message<'_>, body: &Buffer) -> Result<RecordBatch, ArrowError> {
@@ -325,6 +330,18 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<Schema, ArrowError> {
         return Err(ArrowError::IpcError(reason.to_owned()));
     }
     try_fb_to_schema(schema)
+}
+
+fn with_dictionaries(schema: &Schema) -> HashMap<i64, Schema> {
+    let mut columns = HashMap::new();
+    for field in schema.flattened_fields() {
+        #[expect(deprecated, reason = "the library has no other way from a column to its id")]
+        let id = field.dict_id();
+        if let Some(id) = id {
+            columns.entry(id).or_insert_with(|| Schema::new(vec![field.clone()]));
+        }
+    }
+    columns
 }
 
 fn damaged(reason: &str) -> ArrowError {

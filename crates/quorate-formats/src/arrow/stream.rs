@@ -4,8 +4,8 @@
 //! overlap, because the library copies a buffer that is not aligned; it must not have more rows, or elements of lists,
 //! than the stream has bytes, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the
 //! library copies all of it each time. A header must not name the same parts many times, because the library copies a field each time
-//! that it is named. Columns that are not read are not decoded, and neither are their dictionaries. Text in views is decoded as bytes, because the library would look
-//! through the same bytes for each view of them; `table` checks the text that a row reads.
+//! that it is named. Columns that are not read are not decoded, and neither are their dictionaries. Text in views is decoded as bytes,
+//! because the library would look through the same bytes for each view of them; `table` checks the text that a row reads.
 //!
 //! Spec: apache/arrow, `docs/source/format/Columnar.rst` ("Encapsulated message format", "IPC Streaming Format").
 
@@ -21,7 +21,7 @@ use arrow_ipc::{Endianness, Message, MessageHeader, root_as_message_with_opts};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
-use crate::table::{Kind, is_read};
+use crate::table::{Kind, fits, is_read};
 
 /// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
 /// rows name the same bytes; they are counted for each row.
@@ -239,15 +239,35 @@ impl Read {
             return Err(ArrowError::IpcError(reason.to_owned()));
         }
         let stated = try_fb_to_schema(schema)?;
-        let is_decoded = |field: &FieldRef| is_read(field.name()) && is_flat(field.data_type());
+        // Nulls alone are absent, whatever their column is called.
+        let is_decoded = |field: &FieldRef| {
+            is_read(field.name()) && is_flat(field.data_type()) && Kind::from(field.data_type()) != Kind::Null
+        };
         let fields = stated.fields().iter().enumerate();
         let columns: Vec<_> = fields.filter(|(_, field)| is_decoded(field)).map(|(place, _)| place).collect();
         let fields =
             stated.fields().iter().map(|field| if is_decoded(field) { with_bytes(field) } else { field.clone() });
         let decoded = Schema::new(fields.collect::<Vec<_>>());
+        check_names(&stated, &columns)?;
         let with_dictionaries = Arc::new(decoded.project(&columns)?);
         Ok(Self { stated: Arc::new(stated), decoded: Arc::new(decoded), columns, with_dictionaries })
     }
+}
+
+/// Refuses two columns of one name that is read, so that few columns are decoded. A column of a type that its name does not fit may
+/// stand beside the other: it can be without any value.
+fn check_names(schema: &Schema, columns: &[usize]) -> Result<(), ArrowError> {
+    let mut found: Vec<(&String, bool)> = Vec::new();
+    for field in columns.iter().map(|place| schema.field(*place)) {
+        let column = (field.name(), fits(field.name(), &Kind::from(field.data_type())));
+        if found.contains(&column) {
+            let reason =
+                format!("found two columns \"{}\", expected one; send it with one column of each name", field.name());
+            return Err(ArrowError::IpcError(reason));
+        }
+        found.push(column);
+    }
+    Ok(())
 }
 
 /// Whether a column can hold claims at all: values, or lists of values.
@@ -289,4 +309,26 @@ fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, St
 
 fn damaged() -> String {
     "the stream is damaged; send it again".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_ipc::writer::StreamWriter;
+
+    use super::*;
+
+    /// A message that names an identifier of a dictionary costs a walk through these columns.
+    #[test]
+    fn dictionaries_that_no_column_has_cost_nothing_by_the_columns() {
+        let own = (0..1000).map(|place| Field::new(format!("own {place}"), DataType::Null, true));
+        let read = ["message", "signature"].map(|name| Field::new(name, DataType::Binary, true));
+        let schema = Schema::new(own.chain(read).collect::<Vec<_>>());
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+        writer.finish().unwrap();
+        let mut stream = Stream::new(writer.into_inner().unwrap());
+        assert!(stream.next().unwrap().is_none());
+        let walked = &stream.schema().unwrap().with_dictionaries;
+        let names: Vec<_> = walked.fields().iter().map(|field| field.name()).collect();
+        assert_eq!(names, ["message", "signature"]);
+    }
 }

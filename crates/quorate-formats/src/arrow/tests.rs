@@ -499,6 +499,34 @@ fn two_columns_with_one_dictionary_id() {
     assert_eq!(suites, ["chia"; 3], "the dictionary of this id, as text");
 }
 
+#[test]
+fn a_stream_with_two_columns_of_one_name_is_refused_before_its_batches() {
+    let columns = |second: DataType| {
+        let binary = ["public_key", "message", "signature"].map(|name| Field::new(name, DataType::Binary, true));
+        let texts = [Field::new("suite", DataType::Utf8, true), Field::new("suite", second, true)];
+        let schema = Schema::new(binary.into_iter().chain(texts).collect::<Vec<_>>());
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+        writer.finish().unwrap();
+        read(writer.into_inner().unwrap())
+    };
+    let error = columns(DataType::LargeUtf8).unwrap_err().to_string();
+    assert!(error.contains("found two columns \"suite\", expected one"), "{error}");
+    // One without any value is absent.
+    assert!(columns(DataType::Null).is_ok() && columns(DataType::Date32).is_ok());
+}
+
+/// Nested ones, too, and each without a walk through all columns.
+#[test]
+fn dictionaries_of_a_file_are_found_by_their_ids() {
+    let item = Arc::new(Field::new("item", dictionary(vec!["a"]).data_type().clone(), true));
+    let lists = ListArray::new(item, OffsetBuffer::new(vec![0, 1, 2].into()), dictionary(vec!["a", "b"]), None);
+    let batch = in_memory_batch(vec![("note", Arc::new(lists)), ("suite", dictionary(vec!["eth2", "chia"]))]);
+    for file in files(&batch) {
+        let file = ArrowFile::open(file).unwrap();
+        assert_eq!(file.map(Result::unwrap).next().unwrap().columns(), batch.columns());
+    }
+}
+
 /// A reader finds memory for the schema, however its stream begins.
 #[test]
 fn the_memory_of_a_schema_is_known_before_it_is_read() {
