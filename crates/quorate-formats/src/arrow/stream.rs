@@ -1,8 +1,8 @@
 //! The messages of an Arrow stream: a schema, then dictionaries and batches, each behind its length.
 //!
 //! The Arrow library decodes each message. What a message states is compared with what it holds before that: its buffers must not
-//! overlap, because the library copies a buffer that is not aligned; it must not have more rows, or elements of lists,
-//! than the stream has bytes, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the
+//! overlap, because the library copies a buffer that is not aligned; it must not have more rows than the stream has bytes, or elements
+//! of lists than it has bits, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the
 //! library copies all of it each time. A header must not name the same parts many times, because the library copies a field each time
 //! that it is named. Columns that are not read are not decoded, and neither are their dictionaries. Text in views is decoded as bytes,
 //! because the library would look through the same bytes for each view of them; `table` checks the text that a row reads.
@@ -186,9 +186,11 @@ impl Stream {
         if batch.compression().is_some() {
             return Err("its batches are compressed, which is not read; write them without compression".to_owned());
         }
-        let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
-        for length in lengths.chain([batch.length()]) {
-            if !usize::try_from(length).is_ok_and(|length| length <= self.length) {
+        // Of lists of booleans, eight elements take a byte.
+        let most = self.length.saturating_mul(8);
+        let lengths = batch.nodes().into_iter().flatten().map(|node| (node.length(), most));
+        for (length, most) in lengths.chain([(batch.length(), self.length)]) {
+            if !usize::try_from(length).is_ok_and(|length| length <= most) {
                 return Err(format!("a batch states {length} rows or elements, in a stream of {} bytes", self.length));
             }
         }

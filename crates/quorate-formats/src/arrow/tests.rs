@@ -607,6 +607,22 @@ fn a_file_with_lists_of_bits_is_read() {
 }
 
 #[test]
+fn lists_of_bits_that_nobody_reads_are_passed_over() {
+    let mut bits = ListBuilder::new(BooleanBuilder::new());
+    bits.values().append_n(100_000, true);
+    bits.append(true);
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let stream = written(vec![
+        ("public_key", bytes()),
+        ("message", bytes()),
+        ("signature", bytes()),
+        ("aggregation_bits", Arc::new(bits.finish())),
+    ]);
+    assert!(stream.len() < 100_000);
+    assert_eq!(read(stream).unwrap().len(), 2);
+}
+
+#[test]
 fn a_file_or_a_batch_that_states_more_than_it_holds_is_refused() {
     let run = || {
         let values = BinaryArray::from_opt_vec(vec![Some(b"m"), None]);
