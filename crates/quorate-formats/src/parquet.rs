@@ -42,7 +42,7 @@ use crate::columns::Unbounded;
 use crate::entry::Entry;
 use crate::error::{InputError, ParquetFileError};
 use crate::record::Place;
-use crate::table::{ColumnFault, Named, columns, record};
+use crate::table::{ColumnFault, FEW_ROWS, Named, columns, record};
 
 /// What the keys, or the messages, of one row take in memory, at most: 64 MiB, as for a line of JSON.
 pub const ROW_LIMIT: usize = crate::columns::HELD_LIMIT;
@@ -80,7 +80,8 @@ impl ParquetRows {
         let footer = (start, bytes.len() as u64);
         let file = Arc::new(WholeFile(file));
         let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(file.as_ref())).map_err(unfit)?;
-        let rows_of_groups = rows_of_groups(&metadata).map_err(unfit)?;
+        let length = file.0.metadata()?.len();
+        let rows_of_groups = rows_of_groups(&metadata, length).map_err(unfit)?;
         let parts = metadata.file_metadata().schema_descr();
         let table = columns_of(parts);
         let is_empty = |place: usize| is_empty(&metadata, parts, place);
@@ -175,8 +176,9 @@ impl Iterator for ParquetRows {
     }
 }
 
-/// The rows that each row group states, which are those of the file together.
-fn rows_of_groups(metadata: &ParquetMetaData) -> Result<Vec<u64>, String> {
+/// The rows that each row group states, which are those of the file together. They are no more than the file has bytes: a signature of
+/// its own takes 32 bytes or more, and a dictionary and a run none for each row.
+fn rows_of_groups(metadata: &ParquetMetaData, length: u64) -> Result<Vec<u64>, String> {
     let groups: Vec<i64> = metadata.row_groups().iter().map(RowGroupMetaData::num_rows).collect();
     let all: i128 = groups.iter().copied().map(i128::from).sum();
     let stated = metadata.file_metadata().num_rows();
@@ -186,7 +188,13 @@ fn rows_of_groups(metadata: &ParquetMetaData) -> Result<Vec<u64>, String> {
         ));
     }
     let rows = groups.into_iter().map(u64::try_from).collect::<Result<_, _>>();
-    rows.map_err(|_| "a row group states a negative number of rows".to_owned())
+    let rows = rows.map_err(|_| "a row group states a negative number of rows".to_owned())?;
+    if all > i128::from(length.max(FEW_ROWS as u64)) {
+        return Err(format!(
+            "its footer states {all} rows, in a file of {length} bytes; write it with a signature of its own in each row"
+        ));
+    }
+    Ok(rows)
 }
 
 /// Whether every row group says that the column at a place of the schema has no values. DuckDB gives such a column the type of integers.

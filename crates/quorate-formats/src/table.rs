@@ -179,6 +179,10 @@ pub(crate) fn columns(
     Ok(present)
 }
 
+/// As many rows or elements may take no bytes of their table: null elements of lists have none, and equal values stand once. A table of
+/// more must have a byte for each, or a few hundred bytes would be verified for years.
+pub(crate) const FEW_ROWS: usize = 4096;
+
 /// Whether a column of this name can be read.
 #[cfg(feature = "arrow")]
 pub(crate) fn is_read(name: &str) -> bool {

@@ -12,7 +12,7 @@ use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::error::ArrowBatchError;
-use crate::table::{Kind, is_read};
+use crate::table::{FEW_ROWS, Kind, is_read};
 
 /// Refuses a batch whose columns of claims state more rows, or more elements of lists, than they have bytes: a run of values takes
 /// no bytes for each of them. A table of a few hundred bytes would be verified for years.
@@ -33,9 +33,6 @@ pub(super) fn check_size(batch: &RecordBatch) -> Result<(), ArrowBatchError> {
     }
     if stated > bytes.max(FEW_ROWS) { Err(ArrowBatchError::Size { stated, bytes }) } else { Ok(()) }
 }
-
-/// As many rows or elements may take no bytes: null elements of lists have none.
-const FEW_ROWS: usize = 4096;
 
 /// Checks an array, and of its lists and dictionaries what its rows name: offsets, keys, and that text is UTF-8.
 ///

@@ -411,6 +411,22 @@ fn a_dictionary_is_not_unpacked() {
     assert_eq!(open(&bytes).unwrap().filter(|entry| entry.as_ref().is_ok_and(Result::is_ok)).count(), rows);
 }
 
+/// Rows that repeat a value of a dictionary in one run take no bytes each.
+#[test]
+fn a_file_states_no_more_rows_than_it_has_bytes() {
+    let of = |rows: usize| {
+        let texts = || strings(&vec!["01"; rows]);
+        write_with(vec![("public_key", texts()), ("message", texts()), ("signature", texts())], Compression::SNAPPY)
+    };
+    let few = of(4096);
+    assert!(few.len() < 4096, "{}", few.len());
+    assert_eq!(open(&few).unwrap().filter(Result::is_ok).count(), 4096);
+    let bytes = of(50_000);
+    let expected = format!("its footer states 50000 rows, in a file of {} bytes", bytes.len());
+    let reason = refusal(&bytes);
+    assert!(reason.contains(&expected), "{reason}");
+}
+
 #[test]
 fn a_list_of_a_million_large_elements_is_malformed() {
     let mut list = ListBuilder::new(StringBuilder::new());
