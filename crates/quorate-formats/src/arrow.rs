@@ -80,6 +80,13 @@ impl BatchRows {
         }
         Ok(Self { batch, rows: rows_before })
     }
+
+    /// Bytes of the values that its rows read so far. A view, a dictionary or a run lets many rows name the same bytes; they are
+    /// counted for each row.
+    #[must_use]
+    pub fn values(&self) -> u64 {
+        self.batch.values.get()
+    }
 }
 
 impl Iterator for BatchRows {

@@ -110,6 +110,8 @@ pub(crate) struct Reader {
     key_sets: KeySets,
     /// The batch that is being read.
     rows: Option<BatchRows>,
+    /// Bytes that the rows of all batches read.
+    values: u64,
     /// The columns of the batches.
     schema: Option<Schema>,
     /// Entries read.
@@ -184,6 +186,7 @@ impl Reader {
             suite,
             key_sets,
             rows: None,
+            values: 0,
             schema: None,
             entries: 0,
             names: Names::default(),
@@ -248,13 +251,30 @@ impl Reader {
     /// Takes rows of the batch.
     fn fill(&mut self, window: &mut Window<Row>) -> PyResult<()> {
         while !window.is_full() {
-            let Some(entry) = self.rows.as_mut().and_then(Iterator::next) else {
+            let Some(rows) = &mut self.rows else { break };
+            let before = rows.values();
+            let Some(entry) = rows.next() else {
                 self.rows = None;
                 break;
             };
+            self.values += rows.values() - before;
+            self.check_values()?;
             self.push(window, entry)?;
         }
         Ok(())
+    }
+
+    /// Refuses a file whose rows repeat the same bytes too often. What Python has in memory is the caller's own.
+    fn check_values(&self) -> PyResult<()> {
+        match &self.input {
+            Input::Arrow(file) if self.values > file.limit() => Err(TableError::new_err(format!(
+                "cannot read the claims beyond row {}: the rows of the file repeat values of more than {} MiB together, the limit; \
+                 write it as several files",
+                self.entries,
+                file.limit() >> 20
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn push(&mut self, window: &mut Window<Row>, entry: Entry) -> PyResult<()> {

@@ -146,6 +146,24 @@ except quorate.TableError as error:
         assert done.returncode == 0 and "states" in done.stdout, (call, done)
 
 
+def test_rows_of_a_file_that_repeat_a_value_are_limited(tmp_path: pathlib.Path) -> None:
+    """A message of 1 MiB that stands once: each row would copy and hash it."""
+
+    def claims(number: int) -> pa.Table:
+        message = pa.DictionaryArray.from_arrays(pa.array([0] * number, pa.int32()), pa.array([bytes(1 << 20)]))
+        return pa.table({"public_key": [b"k"] * number, "message": message, "signature": [b"s"] * number})
+
+    path = tmp_path / "claims.arrow"
+    feather.write_feather(claims(1100), path, compression="uncompressed")
+    expected = r"beyond row 1023: the rows of the file repeat values of more than 1024 MiB together, the limit"
+    with pytest.raises(quorate.TableError, match=expected):
+        quorate.verify(path, suite="eth2")
+    feather.write_feather(claims(100), path, compression="uncompressed")
+    assert len(quorate.verify(path, suite="eth2")) == 100
+    # What is in memory is the caller's own.
+    assert len(quorate.verify(claims(1100), suite="eth2")) == 1100
+
+
 def test_an_id_of_thousands_of_digits_hides_no_verdict(tmp_path: pathlib.Path) -> None:
     digits = "1" * 5000
     path = tmp_path / "claims.jsonl"

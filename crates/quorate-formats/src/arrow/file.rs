@@ -127,8 +127,11 @@ impl ArrowFile {
         }
     }
 
-    /// Bytes that the values of a batch may take in memory, and those of all dictionaries together.
-    fn limit(&self) -> u64 {
+    /// Bytes that the rows of all batches may read together: 1 GiB, or eight times the file if that is more. Give it what
+    /// [`BatchRows::values`](super::BatchRows::values) counts. As many may the values of a batch take in memory, and all dictionaries
+    /// together.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
         VALUES_LIMIT.max(self.length.saturating_mul(PACKED))
     }
 
