@@ -136,7 +136,7 @@ shard() { printf '{"shard":%s,"file":"%s","bytes":10,"sha256":"%s","covers":%s}\
 # A result without its digests: two claims, one of them false.
 mkdir -p "$corpus/shard_results"
 printf '{"file":"/rounds.json","line":1,"valid":false,"reason":"a false signature"}\n%s\n' \
-    '{"receipt":{"claims":2,"valid":1,"invalid":1,"bytes":10,"seconds":0.5,"threads":1,"backend":"portable","version":"0.1.0"}}' \
+    '{"receipt":{"claims":2,"valid":1,"invalid":1,"bytes":10,"seconds":0.5,"threads":1,"backend":"portable","version":"0.1.0","rounds":[{"suite":"drand-unchained","public_key":"","first":1,"last":2,"signature":""}]}}' \
     > "$corpus/shard_results/one_false"
 # A list of keys, and a saved set of one member, the generator, without its digest.
 mkdir -p "$corpus/key_sets" "$corpus/evm_follow" "$corpus/grpc_message"

@@ -47,6 +47,8 @@ fn fitting(result: &[u8]) -> Option<Vec<u8>> {
     let text = result.strip_suffix(b"\n").unwrap_or(result);
     let (lines, last) = text.split_at(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
     let mut last: Value = serde_json::from_slice(last).ok()?;
+    // The digest of a receipt that is changed here.
+    last.as_object_mut()?.remove("sha256");
     let receipt = last.get_mut("receipt")?.as_object_mut()?;
     receipt.insert("manifest".to_owned(), MANIFEST.digest.to_string().into());
     receipt.insert("shard".to_owned(), 0.into());

@@ -16,6 +16,13 @@ use super::error::ShardError;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub(super) [u8; 32]);
 
+impl Digest {
+    /// The digest of these bytes.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&const_hex::encode(self.0))

@@ -13,12 +13,13 @@ use quorate::AnySuite;
 use quorate_formats::lines::LINE_LIMIT;
 use quorate_host::file::{Existing, NewFile, Readers};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing},
     judge::{ClaimCounts, Judged, is_zero},
-    manifest::Manifest,
+    manifest::{Covers, Manifest},
 };
 use crate::drand::RoundSpan;
 
@@ -70,6 +71,25 @@ impl Receipt {
     pub(super) fn core_seconds(&self) -> f64 {
         self.cpu_seconds.unwrap_or(self.seconds * self.threads as f64)
     }
+
+    /// Whether its kinds together count no more than all claims. Claims of a file need not have a kind.
+    fn kinds_fit(&self) -> bool {
+        let mut sum = ClaimCounts::default();
+        self.kinds.values().for_each(|counts| sum.add(*counts));
+        let all = self.counts;
+        self.kinds.values().all(|counts| counts.fit())
+            && sum.valid <= all.valid
+            && sum.invalid <= all.invalid
+            && sum.legal <= all.legal
+    }
+
+    /// How many rounds its runs have together; none if a run ends before it begins, or they are more than there can be.
+    fn claims_of_rounds(&self) -> Option<u64> {
+        self.rounds.iter().try_fold(0_u64, |sum, span| {
+            let more = span.last.checked_sub(span.first)?.checked_add(1)?;
+            sum.checked_add(more)
+        })
+    }
 }
 
 /// A [`RoundSpan`] as it is written: bytes in hexadecimal digits.
@@ -117,6 +137,16 @@ impl Span {
 #[serde(deny_unknown_fields)]
 struct Last<R> {
     receipt: R,
+    /// The digest of the receipt's text. Results of older versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<Digest>,
+}
+
+/// The receipt of a last line, and whether it has the digest that is stated, if one is.
+fn parsed(line: &[u8]) -> Result<(Receipt, bool), serde_json::Error> {
+    let Last { receipt, sha256 }: Last<&RawValue> = serde_json::from_slice(line)?;
+    let text = receipt.get();
+    Ok((serde_json::from_str(text)?, sha256.is_none_or(|stated| stated == Digest::of(text.as_bytes()))))
 }
 
 const FOLDER: &str = "results";
@@ -216,7 +246,9 @@ impl Unfinished {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         });
         let write = ShardError::write(&path);
-        let mut last = serde_json::to_vec(&Last { receipt: &receipt }).map_err(|error| write(error.into()))?;
+        let text = serde_json::value::to_raw_value(&receipt).map_err(|error| write(error.into()))?;
+        let sha256 = Some(Digest::of(text.get().as_bytes()));
+        let mut last = serde_json::to_vec(&Last { receipt: text, sha256 }).map_err(|error| write(error.into()))?;
         last.push(b'\n');
         if last.len() > LINE_LIMIT {
             let reason = format!(
@@ -269,8 +301,7 @@ pub(super) fn read(
         hash.write_all(&line).map_err(ShardError::read(&path))?;
         take(&line)?;
     }
-    let Last { receipt }: Last<Receipt> =
-        serde_json::from_slice(&line).map_err(|error| again(&format!("the receipt cannot be read: {error}")))?;
+    let (receipt, is_whole) = parsed(&line).map_err(|error| again(&format!("the receipt cannot be read: {error}")))?;
     if !reader.fill_buf().map_err(ShardError::read(&path))?.is_empty() {
         return Err(again("found more after the receipt"));
     }
@@ -289,6 +320,16 @@ pub(super) fn read(
     if lines != kept || !receipt.counts.fit() {
         return Err(again(&format!("found {lines} verdicts, but the receipt counts {kept}")));
     }
+    if !receipt.kinds_fit() {
+        return Err(again("the receipt counts more claims of its kinds than all claims"));
+    }
+    let rounds = receipt.claims_of_rounds();
+    if matches!(manifest.shard(shard)?.covers, Covers::Rounds) && rounds != Some(claims) {
+        return Err(again(&format!("the runs of rounds in the receipt are not its {claims} claims")));
+    }
+    if !is_whole {
+        return Err(again(CHANGED_RECEIPT));
+    }
     Ok(Some(receipt))
 }
 
@@ -299,6 +340,9 @@ pub(super) fn again(path: &Path, shard: u64, what: &str) -> ShardError {
 
 /// What is wrong with a result whose lines have another digest than its receipt.
 pub(super) const CHANGED: &str = "the verdicts are not those that were written";
+
+/// What is wrong with a receipt that has another digest than the one that stands beside it.
+const CHANGED_RECEIPT: &str = "the receipt is not the one that was written";
 
 /// The receipt of a shard alone, from the end of its result. It is not checked against the verdicts: that is the merge's work.
 pub(super) fn receipt(folder: &Path, manifest: &Manifest, shard: u64) -> Result<Option<Receipt>, ShardError> {
@@ -323,10 +367,12 @@ pub(super) fn receipt(folder: &Path, manifest: &Manifest, shard: u64) -> Result<
     let Some(line) = last_line(&end) else {
         return Err(again("the result has no receipt"));
     };
-    let last: Result<Last<Receipt>, _> = serde_json::from_slice(line);
-    let Last { receipt } = last.map_err(|error| again(&format!("the receipt cannot be read: {error}")))?;
+    let (receipt, is_whole) = parsed(line).map_err(|error| again(&format!("the receipt cannot be read: {error}")))?;
     if receipt.manifest != manifest.digest || receipt.shard != shard {
         return Err(again("the result is of another plan or shard"));
+    }
+    if !is_whole {
+        return Err(again(CHANGED_RECEIPT));
     }
     Ok(Some(receipt))
 }

@@ -343,6 +343,44 @@ fn a_result_that_was_changed_is_not_merged() {
     assert_eq!(run.merge().unwrap().counts.claims, 8);
 }
 
+/// What nothing else can be compared with, and what older versions wrote.
+#[test]
+fn a_receipt_has_its_own_digest() {
+    let run = Run::planned(&claims(4), 1 << 20, TERMS);
+    run.run_all();
+    let path = run.result(0);
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, whole.replacen("\"bytes\":", "\"unverified\":5,\"bytes\":", 1)).unwrap();
+    refused(run.merge(), "the receipt is not the one that was written");
+    assert_eq!(shards::status(&run.path(), &run.manifest).unwrap().damaged.len(), 1);
+    let (rest, _) = whole.rsplit_once(",\"sha256\":").unwrap();
+    fs::write(&path, format!("{rest}}}\n")).unwrap();
+    assert_eq!(run.merge().unwrap().counts.claims, 4);
+}
+
+/// A round more, and no gap between two runs would be seen.
+#[test]
+fn a_receipt_whose_rounds_are_not_its_claims_is_refused() {
+    let secret = SecretKey::key_gen(MinPk::DrandChained, &[5; 32], b"").unwrap();
+    let key = const_hex::encode(secret.public_key().to_bytes());
+    let mut text = format!("{{\"public_key\":\"{key}\",\"schemeID\":\"pedersen-bls-chained\"}}\n");
+    let signature = "ab".repeat(96);
+    for round in [4, 5, 7] {
+        writeln!(text, r#"{{"round":{round},"signature":"{signature}","previous_signature":"{signature}"}}"#).unwrap();
+    }
+    let run = Run::planned(&text, 1 << 20, TERMS);
+    run.run_all();
+    assert_eq!(run.merge().unwrap().round_faults.len(), 1);
+    let whole = fs::read_to_string(run.result(0)).unwrap();
+    let (rest, _) = whole.rsplit_once(",\"sha256\":").unwrap();
+    for (found, changed) in [("\"last\":5", "\"last\":6"), ("\"first\":4", "\"first\":9")] {
+        let damaged = format!("{}}}\n", rest.replacen(found, changed, 1));
+        assert!(damaged.contains(changed));
+        fs::write(run.result(0), damaged).unwrap();
+        refused(run.merge(), "the runs of rounds in the receipt are not its 3 claims");
+    }
+}
+
 #[test]
 fn a_result_of_another_plan_is_not_merged() {
     let (run, other) = (Run::planned(&claims(4), 1, TERMS), Run::planned(&claims(4), 1, TERMS));
