@@ -269,7 +269,8 @@ impl Index {
             );
             return Err(EraError::container(self.offset, reason));
         }
-        let slots = (self.first_slot..).zip(&self.records).filter_map(|(slot, record)| record.map(|_| slot));
+        let records = (0_u64..).zip(&self.records);
+        let slots = records.filter_map(|(place, record)| record.map(|_| self.first_slot + place));
         Ok(slots.zip(found).map(|(slot, &extent)| BlockRecord { slot, extent }).collect())
     }
 }
@@ -314,13 +315,18 @@ mod tests {
 
     /// Slots 64 to 67 with blocks in 64 and 66, whose places in the index are changed by `lie`.
     fn era(lie: impl Fn(&mut [i64; 4], &mut i64)) -> Vec<u8> {
+        era_from(64, lie)
+    }
+
+    /// The same with another slot in place of 64.
+    fn era_from(slot: u64, lie: impl Fn(&mut [i64; 4], &mut i64)) -> Vec<u8> {
         let (a, b) = (record(BLOCK, &packed(b"first")), record(BLOCK, &packed(b"second")));
         let state = record(STATE, &packed(b"the state"));
         let at = [8, 8 + a.len(), 8 + a.len() + b.len(), 8 + a.len() + b.len() + state.len()].map(|at| at as i64);
         let mut places = [at[0] - at[3], 0, at[1] - at[3], 0];
         let mut state_place = at[2] - (at[3] + 8 + 16 + 32);
         lie(&mut places, &mut state_place);
-        [record(VERSION, &[]), a, b, state, index(64, &places), index(68, &[state_place])].concat()
+        [record(VERSION, &[]), a, b, state, index(slot, &places), index(slot + 4, &[state_place])].concat()
     }
 
     fn open(bytes: Vec<u8>) -> Result<EraFile<Cursor<Vec<u8>>>, EraError> {
@@ -340,6 +346,13 @@ mod tests {
         let mut state = String::new();
         file.state().unwrap().read_to_string(&mut state).unwrap();
         assert_eq!(state, "the state");
+    }
+
+    /// Whoever knows how long an era is refuses it later.
+    #[test]
+    fn an_index_may_end_at_the_last_slot() {
+        let file = open(era_from(u64::MAX - 4, |_, _| ())).unwrap();
+        assert_eq!((file.slot(), file.block_place(1).1), (u64::MAX, u64::MAX - 2));
     }
 
     #[test]
