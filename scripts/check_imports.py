@@ -310,6 +310,16 @@ class Crate:
                     yield f"{name} imports {other}, which the `mod` lines place below it"
 
 
+def used_by(content):
+    """The crates of the workspace that a manifest names, on every target, and under whatever name."""
+    tables = [content, *content.get("target", {}).values()]
+    for table in tables:
+        for name, given in table.get("dependencies", {}).items():
+            package = given.get("package", name) if isinstance(given, dict) else name
+            if package.startswith("quorate"):
+                yield package
+
+
 def dependencies():
     for manifest in members():
         content = tomllib.loads(manifest.read_text())
@@ -317,8 +327,7 @@ def dependencies():
         if name not in CRATES:
             yield f"{name}: say in CRATES of scripts/check_imports.py which crates it may use"
             continue
-        used = {each for each in content.get("dependencies", {}) if each.startswith("quorate")}
-        for crate in sorted(used - CRATES[name]):
+        for crate in sorted(set(used_by(content)) - CRATES[name]):
             yield f"{name} depends on {crate}"
 
 
