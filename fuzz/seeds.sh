@@ -103,8 +103,9 @@ printf '{"request":"sign_task",%s,"epoch":5,"snapshot":"0x%040x","task":%s}' "$n
 printf '{"request":"possession",%s,"verifier":"0x%040x","operator":"0x%040x"}' "$network" 7 8 > "$corpus/signer_request/possession"
 printf '{"request":"bind_peer",%s,"peer_id":"0x0024"}' "$network" > "$corpus/signer_request/bind_peer"
 seed signer_record seeds/signer-record.json
-# Two claims as a stream of Arrow; a compressed text of each kind, that of zstd in one block as it is.
-seed arrow seeds/claims.arrow
+# Two claims as a stream of Arrow, and as a file with a footer, a dictionary and buffers in lz4; a compressed text of each kind, that of
+# zstd in one block as it is.
+seed arrow seeds/claims.arrow seeds/claims.feather
 mkdir -p "$corpus/compression" "$corpus/lines" "$corpus/server_config" "$corpus/server_request" "$corpus/shards"
 gzip -nc ../examples/one-false.jsonl > "$corpus/compression/gzip"
 printf '\050\265\057\375\040\005\051\000\000claim' > "$corpus/compression/zstd"
