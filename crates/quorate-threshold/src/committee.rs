@@ -1,6 +1,6 @@
 //! Who takes part, how many of them it takes, and the point of each.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use quorate::Backend;
 use quorate_curve::{Domain, Scalar};
@@ -27,8 +27,9 @@ pub struct Committee {
 #[derive(Clone, Debug)]
 enum Points {
     Integers,
-    /// At least as many as participants. Participant i has the point at position i - 1.
-    Roots(Domain),
+    /// At least as many as participants. Participant i has the point at position i - 1. Of the largest committee they take 256 MiB, which
+    /// its copies share.
+    Roots(Arc<Domain>),
 }
 
 /// Which points the participants have.
@@ -124,6 +125,19 @@ impl Committee {
         identifiers: Identifiers,
         backend: Backend,
     ) -> Result<Self, CommitteeError> {
+        Self::check(threshold, participants)?;
+        let points = match identifiers {
+            Identifiers::Integers => Points::Integers,
+            Identifiers::RootsOfUnity => {
+                let domain = Domain::new(backend, participants.next_power_of_two());
+                Points::Roots(Arc::new(domain.expect("a power of two is the size of a domain")))
+            }
+        };
+        Ok(Self { threshold, participants, points })
+    }
+
+    /// Whether there is a committee of these numbers. It makes no points, so that a file can be refused before it takes memory.
+    pub(crate) fn check(threshold: usize, participants: usize) -> Result<(), CommitteeError> {
         if threshold == 0 {
             return Err(CommitteeError::NoThreshold);
         }
@@ -133,14 +147,7 @@ impl Committee {
         if participants > MOST {
             return Err(CommitteeError::TooManyParticipants { participants, most: MOST });
         }
-        let points = match identifiers {
-            Identifiers::Integers => Points::Integers,
-            Identifiers::RootsOfUnity => {
-                let domain = Domain::new(backend, participants.next_power_of_two());
-                Points::Roots(domain.expect("a power of two is the size of a domain"))
-            }
-        };
-        Ok(Self { threshold, participants, points })
+        Ok(())
     }
 
     /// t: how many shares make a signature.
@@ -244,6 +251,13 @@ mod tests {
         let numbers: Vec<_> =
             committee.indices().map(|index| committee.index(index.number().into()).unwrap()).collect();
         assert_eq!(numbers, [Index(1), Index(2), Index(3)]);
+    }
+
+    #[test]
+    fn copies_of_a_committee_share_its_points() {
+        let committee = Committee::new(2, 100, Identifiers::RootsOfUnity, Backend::auto()).unwrap();
+        let copy = committee.clone();
+        assert!(std::ptr::eq(committee.domain().unwrap(), copy.domain().unwrap()));
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub(crate) struct SharedKeyFields {
     threshold: usize,
 }
 
+impl SharedKeyFields {
+    /// How many participants it states.
+    pub(crate) fn participants(&self) -> usize {
+        self.participants
+    }
+}
+
 impl From<File> for SharedKeyFields {
     fn from(file: File) -> Self {
         let File { suite, threshold, participants, identifiers, public_key, commitment } = file;
@@ -192,14 +199,14 @@ impl<S: Bls12381Suite> SharedKey<S> {
         Self::from_fields(&file.into(), backend)
     }
 
-    /// Checks what a file states.
+    /// Checks what a file states. The points of its committee, which can be many more than the file has bytes, are made last.
     pub(crate) fn from_fields(file: &SharedKeyFields, backend: Backend) -> Result<Self, SharedKeyError> {
         let suite = file.suite.parse().map_err(|_| SharedKeyError::Suite {
             found: file.suite.clone(),
             expected: S::all().iter().map(|suite| suite.name()).collect(),
         })?;
-        let committee = Committee::new(file.threshold, file.participants, file.identifiers, backend)?;
-        let (found, threshold) = (file.commitment.len(), committee.threshold());
+        Committee::check(file.threshold, file.participants)?;
+        let (found, threshold) = (file.commitment.len(), file.threshold);
         if found != threshold {
             return Err(SharingError::Degree { found, threshold }.into());
         }
@@ -210,10 +217,11 @@ impl<S: Bls12381Suite> SharedKey<S> {
             .map(|(place, text)| from_hex(text).map_err(|reason| SharedKeyError::Hex { place, reason }));
         let decoded = decoded.collect::<Result<Vec<_>, _>>()?;
         let points: Vec<_> = decoded.iter().map(Vec::as_slice).collect();
-        let commitment = Commitment::from_bytes(&committee, &points, backend)?;
+        let commitment = Commitment::of_any_degree(&points, backend)?;
         if from_hex(&file.public_key).ok().as_deref() != Some(points[0]) {
             return Err(SharedKeyError::PublicKey);
         }
+        let committee = Committee::new(file.threshold, file.participants, file.identifiers, backend)?;
         Ok(Self { suite, committee, commitment })
     }
 }

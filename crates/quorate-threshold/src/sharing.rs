@@ -171,6 +171,11 @@ impl<S: Bls12381Suite> Commitment<S> {
         if found != threshold {
             return Err(SharingError::Degree { found, threshold });
         }
+        Self::of_any_degree(points, backend)
+    }
+
+    /// Reads the compressed points of a commitment, however many they are.
+    pub(crate) fn of_any_degree(points: &[&[u8]], backend: Backend) -> Result<Self, SharingError> {
         let keys = PublicKey::from_bytes_each(points, backend).into_iter().enumerate();
         keys.map(|(place, key)| key.map_err(|reason| SharingError::Point { place, reason }))
             .collect::<Result<_, _>>()

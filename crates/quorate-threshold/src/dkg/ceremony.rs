@@ -612,6 +612,9 @@ impl<S: Bls12381Suite> Ceremony<S> {
             return Err(wrong(format!("its format is `{found}`, and this program reads `{FORMAT}`")));
         }
         let suite = file.suite.parse().map_err(|_| CeremonyError::Suite(file.suite.escape_debug().to_string()))?;
+        if let (FilePurpose::ReshareOneRound, Some(previous)) = (file.purpose, &file.previous) {
+            refuse_many_shares(previous.participants())?;
+        }
         let previous = file.previous.map(|previous| SharedKey::from_fields(&previous, backend));
         let purpose = match (file.purpose, previous.transpose()?, file.lost) {
             (FilePurpose::NewKeyJointFeldman, None, None) => CeremonyPurpose::NewKey(Variant::JointFeldman),
@@ -707,10 +710,21 @@ fn weights<S: Bls12381Suite>(
     }
     let weights: Vec<_> = receivers.values().map(|member| seats[member.place()].weight).collect();
     let participants = weights.iter().fold(0_usize, |sum, weight| sum.saturating_add(*weight as usize));
-    if is_one_round && participants > ShareReceivers::MOST {
-        return Err(ShareReceiversError::TooMany { participants }.into());
+    if is_one_round {
+        refuse_many_shares(participants)?;
+    }
+    if let CeremonyPurpose::ReshareInOneRound(previous) = purpose {
+        refuse_many_shares(previous.committee().participants())?;
     }
     Ok(weights)
+}
+
+/// Refuses more shares than one round deals: of a new key, or of the one before it.
+fn refuse_many_shares(participants: usize) -> Result<(), CeremonyError> {
+    if participants > ShareReceivers::MOST {
+        return Err(ShareReceiversError::TooMany { participants }.into());
+    }
+    Ok(())
 }
 
 /// Refuses dealers of several shares in ceremonies in which each deals one.

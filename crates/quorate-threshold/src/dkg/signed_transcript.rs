@@ -544,6 +544,28 @@ mod tests {
         }
     }
 
+    /// The points of the largest committee take 256 MiB, and its file some hundred bytes.
+    #[test]
+    fn a_ceremony_of_a_huge_previous_committee_is_read_in_little_memory() {
+        let (key, _) = previous(MinPk::Eth2, 2, 3);
+        let in_one_round = described(MinPk::Eth2, CeremonyPurpose::ReshareInOneRound(key));
+        let json = Ceremony::new(in_one_round, Backend::auto()).expect("a ceremony").to_json();
+        let changed = |json: &str, purpose: &str| {
+            let changed = json
+                .replace("\"participants\": 3", &format!("\"participants\": {}", 1 << 24))
+                .replace("\"identifiers\": \"integers\"", "\"identifiers\": \"roots-of-unity\"")
+                .replace("reshare-one-round", purpose);
+            assert_ne!(changed, json);
+            Ceremony::<MinPk>::from_json(changed.as_bytes(), Backend::auto()).expect_err("too many participants")
+        };
+        let many = ShareReceiversError::TooMany { participants: 1 << 24 }.to_string();
+        assert_eq!(changed(&json, "reshare-one-round").to_string(), many);
+        // Where a round follows on another, its commitment has to fit before the points are made.
+        let other = json.replace("\"threshold\": 2", "\"threshold\": 3");
+        let error = changed(&other, "reshare").to_string();
+        assert!(error.starts_with("the previous shared key: "), "{error}");
+    }
+
     /// Two, one and three shares, of which three sign.
     fn weighted(purpose: CeremonyPurpose<MinPk>) -> Description<MinPk> {
         let mut description = described(MinPk::Eth2, purpose);
