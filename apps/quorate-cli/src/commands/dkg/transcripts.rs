@@ -125,6 +125,18 @@ impl Transcripts {
         problems: &mut Problems,
     ) -> Result<Combined<S>, CombineError> {
         let list = Combination::read(folder, ceremony)?;
+        for dealer in self.twice() {
+            let name = ceremony.name(dealer);
+            let is_listed = |list: &Combination| list.transcripts.iter().any(|entry| entry.dealer == name.as_str());
+            problems.once(&if list.as_ref().is_some_and(is_listed) {
+                format!(
+                    "of the transcripts of {name}, the one that {} lists counts",
+                    folder.combination_path().display()
+                )
+            } else {
+                format!("{name} is left out")
+            });
+        }
         let signed: Vec<_> = match &list {
             Some(list) => self.listed(list, folder, ceremony)?,
             None => self.0.into_values().filter(OfDealer::counts).flat_map(|of| of.signed).collect(),
@@ -236,7 +248,7 @@ impl OfDealer {
         let file = |digest| self.files.iter().find(|(_, found)| *found == digest).expect("it was read").0.display();
         if let [first, second] = &self.signed[..] {
             problems.once(&format!(
-                "{name} signed two different transcripts, which {} and {} prove, and is left out",
+                "{name} signed two different transcripts, which {} and {} prove",
                 file(first.digest()),
                 file(second.digest())
             ));
