@@ -30,6 +30,24 @@ pub fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<(), Sec
     write_with(path, existing, |file| file.write_all(contents))
 }
 
+/// Writes `contents` in place of a file as [`write()`] does with [`Existing::Replace`], and overwrites with zeros what stood there. The
+/// answer says why that failed, if it did: then the old bytes may still be on the disk, as after a crash before it.
+///
+/// The old file is open while the new one takes its name, and is overwritten when that name is on the disk, so that no crash loses both.
+/// What is said of [`destroy`] is true here, too. On systems other than Unix nothing is overwritten.
+///
+/// # Errors
+/// As of [`write()`].
+pub fn replace(path: &Path, contents: &[u8]) -> Result<Option<io::Error>, SecretFileError> {
+    refuse_irregular(path)?;
+    let replaced = match File::options().write(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        opened => cfg!(unix).then_some(opened),
+    };
+    write(path, contents, Existing::Replace)?;
+    Ok(replaced.and_then(|opened| opened.and_then(overwrite).err()))
+}
+
 /// Reads a key file of at most 64 KiB and checks its mode.
 ///
 /// # Errors
@@ -73,13 +91,17 @@ pub fn destroy(path: &Path) -> Result<(), SecretFileError> {
     if !fs::symlink_metadata(path).map_err(cannot)?.is_file() {
         return Err(SecretFileError::NotRegular { path: path.to_owned() });
     }
-    let mut file = File::options().write(true).open(path).map_err(cannot)?;
-    let length = file.metadata().map_err(cannot)?.len();
-    io::copy(&mut io::repeat(0).take(length), &mut file).map_err(cannot)?;
-    flush(&file).map_err(cannot)?;
-    drop(file);
+    let file = File::options().write(true).open(path).map_err(cannot)?;
+    overwrite(file).map_err(cannot)?;
     fs::remove_file(path).map_err(cannot)?;
     flush_folder_of(path).map_err(cannot)
+}
+
+/// Writes zeros over all of a file, and flushes it.
+fn overwrite(mut file: File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    io::copy(&mut io::repeat(0).take(length), &mut file)?;
+    flush(&file)
 }
 
 /// Reads a key of at most 64 KiB from a stream, such as standard input; `None` if there is more.
@@ -297,6 +319,22 @@ mod tests {
             fs::remove_file(path("link")).expect("removes");
         }
         assert!(matches!(destroy(&path("secret")), Err(SecretFileError::Io { action: "delete", .. })));
+    }
+
+    /// Whoever holds the old file by another name finds zeros, and the new one is whole.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_replaced_is_overwritten() {
+        let folder = directory();
+        let path = |name: &str| folder.path().join(name);
+        assert!(replace(&path("secret"), b"first").expect("writes").is_none());
+        fs::hard_link(path("secret"), path("other")).expect("a second name");
+        assert!(replace(&path("secret"), b"the second").expect("writes").is_none());
+        assert_eq!(fs::read(path("secret")).expect("reads"), b"the second");
+        assert_eq!(fs::read(path("other")).expect("reads"), [0; 5]);
+        std::os::unix::fs::symlink(path("secret"), path("link")).expect("a link");
+        assert!(matches!(replace(&path("link"), b"third"), Err(SecretFileError::NotRegular { .. })));
+        assert_eq!(fs::read(path("secret")).expect("reads"), b"the second");
     }
 
     #[test]

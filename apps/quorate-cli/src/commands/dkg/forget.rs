@@ -42,8 +42,9 @@ use crate::{
 /// it back, all of these from before an earlier refresh, and at last the state of this ceremony, in which your old share was dealt.
 /// It deletes nothing unless you have finished this ceremony with a confirmed key and your new share is there. In one round nobody
 /// confirms the key, so it needs --digest there, with what all members compared. A new share in a keystore is opened before, because
-/// a damaged one, or one whose passphrase is lost, would be the last copy. Files are overwritten, flushed and deleted. Snapshots,
-/// backups and flash memory can still hold what was in them.
+/// a damaged one, or one whose passphrase is lost, would be the last copy. Files are overwritten, flushed and deleted; each step
+/// of a ceremony overwrote the state before it, unless the program was killed. Snapshots, backups and flash memory can still hold what
+/// was in them.
 ///
 /// It leaves identities. The messages or transcripts of the ceremony in which you got your old share give that share again to whoever
 /// has the identity with which you took part. Delete that identity, too, when no ceremony needs it. If it is the one with which you

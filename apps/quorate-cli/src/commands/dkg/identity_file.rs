@@ -22,7 +22,7 @@ use crate::{
         print,
         unlock::{read_secret_bytes, warn},
     },
-    secrets::secret_file::{self, Existing, SecretFile},
+    secrets::secret_file::{self, SecretFile},
 };
 
 /// A file that was read. While it is held, no other run with the same identity goes on.
@@ -138,10 +138,18 @@ impl IdentityFile {
         paths.map(|path| (path.clone(), open(&path))).collect()
     }
 
-    /// Writes the state, in one step. The old one survives a full disk and Ctrl-C.
+    /// Writes the state, in one step. The old one survives a full disk and Ctrl-C. When the new one is there, the old one is overwritten:
+    /// `quorate dkg forget` finds the last one alone, and each of them holds the share that is to be forgotten.
     pub(super) fn save<S: Bls12381Suite>(&self, participant: &Participant<S>) -> Result<(), Failure> {
         let path = self.state_path(participant.ceremony().id());
-        Ok(secret_file::write(&path, participant.to_json().as_bytes(), Existing::Replace)?)
+        if let Some(error) = secret_file::replace(&path, participant.to_json().as_bytes())? {
+            print::note(format_args!(
+                "warning: the private state that {} had before is replaced and could not be overwritten, so it may still be on the \
+                 disk: {error}",
+                path.display()
+            ));
+        }
+        Ok(())
     }
 }
 

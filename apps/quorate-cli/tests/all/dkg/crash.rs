@@ -183,6 +183,19 @@ fn a_message_that_could_not_be_published() {
     assert_eq!(room.read("c/messages/1-deal-alice.json"), deal);
 }
 
+/// Each state holds what the member dealt. Whoever holds an earlier one by another name finds zeros in it.
+#[test]
+fn a_replaced_state_is_overwritten() {
+    let room = Room::after("deal", &THREE);
+    let state = room.state("c", "alice");
+    fs::hard_link(&state, room.path("before")).unwrap();
+    let before = room.read("before");
+    room.step("receive", "c", "alice", &[]).exits(0);
+    assert_ne!(fs::read(&state).unwrap(), before);
+    assert_eq!(room.read("before"), vec![0; before.len()]);
+    room.step("receive", "c", "alice", &[]).exits(0);
+}
+
 /// Whoever lost its private state must not speak a second time.
 #[test]
 fn a_lost_state_is_not_made_anew() {
