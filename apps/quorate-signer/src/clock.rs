@@ -1,7 +1,7 @@
 //! Whether the clock can be believed.
 //!
 //! A signer whose clock is ahead signs for epochs that have not begun, and its floor rises with them. When the clock is right again,
-//! it signs nothing until those epochs have come. So a clock that jumps ahead is believed only if somebody says so. Time that
+//! it signs no task until those epochs have come. So a clock that jumps ahead is believed only if somebody says so. Time that
 //! passes while the signer runs is not a jump: it looks at the clock again and again, and remembers how far it believed it, also while
 //! the disk cannot be written.
 

@@ -114,7 +114,7 @@ impl Metrics {
         let help = "0 if the record could not be read or written the last time, else 1";
         r.register("record_writes", help, yes(status.storage_error.is_none()));
         r.register("retired", "1 if the record was moved to another machine, else 0", yes(status.retired));
-        let help = "1 if the clock is believed, 0 if it has jumped and nothing is signed";
+        let help = "1 if the clock is believed, 0 if it has jumped and no task is signed";
         r.register("clock_believed", help, yes(status.clock_error.is_none()));
         if let Some(epoch) = status.epoch {
             r.register("epoch", "The epoch by the signer's clock", number(epoch));

@@ -167,7 +167,7 @@ impl Signer {
         }
     }
 
-    /// Looks at the clock. If it is not believed, nothing is signed, and the log says so once.
+    /// Looks at the clock. If it is not believed, no task is signed, and the log says so once.
     pub(crate) fn look_at_clock(&self, now: u64) {
         let Ok(jump) = self.store(|store| store.look_at_clock(now)) else { return };
         let before = {
@@ -213,7 +213,7 @@ impl Signer {
         let failed_before = std::mem::replace(&mut guarded.is_failing, done.is_err());
         guarded.failures += u64::from(done.is_err());
         match (&done, failed_before) {
-            (Err(message), false) => tracing::error!("nothing is signed: {message}"),
+            (Err(message), false) => tracing::error!("no task is signed: {message}"),
             (Ok(_), true) => {
                 tracing::info!(failures = guarded.failures, "the record is read and written again");
             }

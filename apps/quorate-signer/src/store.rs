@@ -41,7 +41,7 @@ pub(crate) struct Store {
     database: Option<Database>,
     /// The old file, while it could not be written anew. It is never closed: that would mark it as one whose every write is on disk.
     old: ManuallyDrop<Option<Database>>,
-    /// `None` where nothing is signed.
+    /// `None` where no task is signed.
     watch: Option<ClockWatch>,
     /// The epoch up to which the clock was believed. The record may be behind: while the disk fails, and by what
     /// [`ClockWatch::is_behind`] allows.
@@ -207,7 +207,7 @@ impl Store {
         self.watch = Some(watch);
     }
 
-    /// Looks at the clock, so that time which passes while nothing is signed is not a jump.
+    /// Looks at the clock, so that time which passes while no task is signed is not a jump.
     pub(crate) fn look_at_clock(&mut self, now: u64) -> Result<Option<ClockJump>, StoreError> {
         let (network, Some(watch)) = (self.config.identity.network, self.watch) else { return Ok(None) };
         let judged = self.judge_clock(now);

@@ -142,7 +142,7 @@ fn signatures_are_those_that_contracts_verify() {
     }
 }
 
-/// Whoever watches learns that nothing is signed, and why.
+/// Whoever watches learns that no task is signed, and why.
 #[test]
 fn a_signer_that_signs_nothing_is_not_ready() {
     let folder = private_folder();

@@ -444,7 +444,7 @@ async fn a_full_disk() {
     assert_eq!((status.tasks, status.storage_error), (Some(signed.len() as u64 + 1), None));
     // Each failure is counted. The log says when they begin and end, and not each of them.
     let (log, failures) = (signer.log(), status.storage_failures);
-    let told = log.matches("nothing is signed: ").count() as u64;
+    let told = log.matches("no task is signed: ").count() as u64;
     assert!(failures >= 6 && told >= 1 && told < failures, "{told} of {failures}: {log}");
     assert_eq!(log.matches("the record is read and written again").count() as u64, told, "{log}");
 }

@@ -184,14 +184,14 @@ pub struct StatusAnswer {
     pub floor: Option<u64>,
     /// How many signed tasks the record holds; `null` while it cannot be read.
     pub tasks: Option<u64>,
-    /// Whether the record was moved away by `export --retire`, so that nothing is signed here any more.
+    /// Whether the record was moved away by `export --retire`, so that no task is signed here any more.
     pub retired: bool,
     /// Why the record cannot be read or written; `null` if nothing is wrong.
     pub storage_error: Option<String>,
     /// How often the record could not be read or written since the signer started.
     #[serde(default)]
     pub storage_failures: u64,
-    /// Why the signer's clock is not believed, so that nothing is signed; `null` if it is.
+    /// Why the signer's clock is not believed, so that no task is signed; `null` if it is.
     #[serde(default)]
     pub clock_error: Option<String>,
     /// Lines of the log that were dropped since the signer started, because nobody read them.

@@ -238,6 +238,24 @@ fn a_clock_that_jumps_ahead_signs_nothing_and_raises_no_floor() {
     assert_eq!(record(&mut store, &task(ahead, 3, 1), later), Ok(Permit::New));
 }
 
+/// Tasks alone depend on the clock and on the record.
+#[test]
+fn what_is_signed_while_the_clock_is_not_believed() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    store.watch(ClockWatch { accepted: None });
+    let signer = Signer::new(key(), store, None).expect("the same key");
+    signature(&signer, &task(7, 1, 1), NOW).expect("signs");
+    let later = NOW + 365 * 86_400;
+    signer.look_at_clock(later);
+    assert!(signature(&signer, &task(7, 2, 1), later).is_err());
+    let Contract { chain_id, address: contract } = NETWORK.domain();
+    let bound = BindPeer { chain_id, contract, peer_id: vec![0x12; 38].into() };
+    assert!(matches!(signer.answer(&SignerRequest::BindPeer(bound), later), SignerAnswer::Signature(_)));
+    let proof = ProvePossession { chain_id, contract, verifier: VERIFIER, operator: OPERATOR };
+    assert!(matches!(signer.answer(&SignerRequest::Possession(proof), later), SignerAnswer::Possession(_)));
+}
+
 /// Epochs in which nobody asks are no jump, because the signer looks at its clock.
 #[test]
 fn time_that_passes_while_nobody_asks_is_no_jump() {
