@@ -15,7 +15,11 @@
 //! A participant whose verification key is the identity has no share of the key. Nothing is taken under its number, and the
 //! others sign without it. A dealer who speaks last in a ceremony can put itself into that place, and stops nobody by it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::Arc,
+};
 
 use quorate::{
     Backend, Bls12381Suite, Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, UncheckedSignature,
@@ -55,9 +59,13 @@ pub struct Collector<S: Bls12381Suite> {
     message: Vec<u8>,
     options: Options,
     /// None is of a participant without a verification key.
-    shares: BTreeMap<Index, Share<S>>,
+    shares: BTreeMap<Index, UncheckedSignature<S>>,
+    /// Of these, those that were not verified under the participant's key.
+    unverified: BTreeSet<Index>,
     /// One for each participant at most.
     false_shares: BTreeMap<Index, Reason>,
+    /// Of shares that were there, those that were found false since the last [`take_refuted`](Self::take_refuted).
+    refuted: BTreeMap<Index, Reason>,
     /// Whether a combination was false. Then no share takes part that was not verified.
     doubtful: bool,
     signature: Option<Signature<S>>,
@@ -72,13 +80,6 @@ pub struct CollectorWork {
     pub combinations: usize,
     /// How many shares it verified, each as a claim.
     pub verified: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Share<S: Bls12381Suite> {
-    signature: UncheckedSignature<S>,
-    /// Whether it was verified under the participant's key.
-    verified: bool,
 }
 
 /// Why there is no collector.
@@ -162,7 +163,9 @@ impl<S: Bls12381Suite> Collector<S> {
             message: message.to_vec(),
             options,
             shares: BTreeMap::new(),
+            unverified: BTreeSet::new(),
             false_shares: BTreeMap::new(),
+            refuted: BTreeMap::new(),
             doubtful: false,
             signature: None,
             work: CollectorWork::default(),
@@ -177,7 +180,9 @@ impl<S: Bls12381Suite> Collector<S> {
             verification_keys: Arc::clone(&self.verification_keys),
             message: message.to_vec(),
             shares: BTreeMap::new(),
+            unverified: BTreeSet::new(),
             false_shares: BTreeMap::new(),
+            refuted: BTreeMap::new(),
             doubtful: false,
             signature: None,
             work: CollectorWork::default(),
@@ -256,10 +261,11 @@ impl<S: Bls12381Suite> Collector<S> {
     ) -> Result<(), ShareError> {
         let signature = decoded.map_err(|reason| ShareError::Malformed { index, reason })?;
         match self.shares.get(&index).copied() {
-            Some(share) if share.signature == signature => Err(ShareError::Duplicate(index)),
-            Some(share) => self.choose(index, share, signature, rng),
+            Some(known) if known == signature => Err(ShareError::Duplicate(index)),
+            Some(known) => self.choose(index, known, signature, rng),
             None => {
-                self.shares.insert(index, Share { signature, verified: false });
+                self.shares.insert(index, signature);
+                self.unverified.insert(index);
                 Ok(())
             }
         }
@@ -302,6 +308,12 @@ impl<S: Bls12381Suite> Collector<S> {
         self.false_shares.iter().map(|(index, reason)| (*index, *reason)).collect()
     }
 
+    /// The participants whose share was taken out since this was asked before, because it is false, with the reason. Whoever keeps
+    /// something beside each share asks after each call, and need not look through all of them.
+    pub fn take_refuted(&mut self) -> BTreeMap<Index, Reason> {
+        mem::take(&mut self.refuted)
+    }
+
     /// What was computed up to now.
     pub fn work(&self) -> CollectorWork {
         self.work
@@ -313,7 +325,7 @@ impl<S: Bls12381Suite> Collector<S> {
         let available: Vec<_> = self.indices().collect();
         // The indices are distinct members of the committee, so an error says that they are too few.
         let interpolation = Interpolation::new(&self.committee, &available, &self.options).ok()?;
-        let points: Vec<_> = interpolation.signers().iter().map(|index| self.shares[index].signature.point()).collect();
+        let points: Vec<_> = interpolation.signers().iter().map(|index| self.shares[index].point()).collect();
         let sum = interpolation.of_points(&points, &self.options);
         // The shares may lie outside the subgroup, for which the sum is not defined. What its bytes decode to is a point of
         // the curve whatever it is, and only the signature of the group passes the two checks.
@@ -325,20 +337,19 @@ impl<S: Bls12381Suite> Collector<S> {
     fn choose(
         &mut self,
         index: Index,
-        share: Share<S>,
+        known: UncheckedSignature<S>,
         signature: UncheckedSignature<S>,
         rng: &mut impl CryptoRng,
     ) -> Result<(), ShareError> {
         // The true share of a participant is one point. If it is known, no pairing is needed to see that another one is false.
-        let verdicts = if share.verified {
-            [Verdict::Valid, Verdict::Invalid(Reason::Mismatch)]
-        } else {
-            let verdicts = self.verdicts(&[(index, share.signature), (index, signature)], rng);
+        let verdicts = if self.unverified.remove(&index) {
+            let verdicts = self.verdicts(&[(index, known), (index, signature)], rng);
             [verdicts[0], verdicts[1]]
+        } else {
+            [Verdict::Valid, Verdict::Invalid(Reason::Mismatch)]
         };
-        match verdicts[0] {
-            Verdict::Invalid(reason) => self.remove(index, reason),
-            Verdict::Valid => drop(self.shares.insert(index, Share { verified: true, ..share })),
+        if let Verdict::Invalid(reason) = verdicts[0] {
+            self.remove(index, reason);
         }
         match verdicts[1] {
             Verdict::Invalid(reason) => {
@@ -346,7 +357,7 @@ impl<S: Bls12381Suite> Collector<S> {
                 Err(ShareError::False { index, reason })
             }
             Verdict::Valid => {
-                self.shares.insert(index, Share { signature, verified: true });
+                self.shares.insert(index, signature);
                 Ok(())
             }
         }
@@ -354,18 +365,13 @@ impl<S: Bls12381Suite> Collector<S> {
 
     /// Verifies the shares that are not verified yet. Those that are false are out, and returned.
     fn verify_shares(&mut self, rng: &mut impl CryptoRng) -> BTreeMap<Index, Reason> {
-        let open = self.shares.iter().filter(|(_, share)| !share.verified);
-        let open: Vec<_> = open.map(|(index, share)| (*index, share.signature)).collect();
+        let open = mem::take(&mut self.unverified);
+        let open: Vec<_> = open.into_iter().map(|index| (index, self.shares[&index])).collect();
         let mut found = BTreeMap::new();
-        for ((index, signature), verdict) in open.iter().zip(self.verdicts(&open, rng)) {
-            match verdict {
-                Verdict::Valid => {
-                    self.shares.insert(*index, Share { signature: *signature, verified: true });
-                }
-                Verdict::Invalid(reason) => {
-                    self.remove(*index, reason);
-                    found.insert(*index, reason);
-                }
+        for ((index, _), verdict) in open.iter().zip(self.verdicts(&open, rng)) {
+            if let Verdict::Invalid(reason) = verdict {
+                self.remove(*index, reason);
+                found.insert(*index, reason);
             }
         }
         found
@@ -375,6 +381,7 @@ impl<S: Bls12381Suite> Collector<S> {
     fn remove(&mut self, index: Index, reason: Reason) {
         self.shares.remove(&index);
         self.false_shares.insert(index, reason);
+        self.refuted.insert(index, reason);
     }
 
     /// Each share as a claim, in one batch.

@@ -413,6 +413,33 @@ fn false_shares_of_nobody_cost_one_combination() {
     }
 }
 
+/// Once shares are in doubt, each call names those that it took out, and no other: whoever keeps something beside each looks up no more.
+#[test]
+fn many_false_shares_cost_no_square() {
+    let (t, n) = (40, 80);
+    let dealt = Dealt::new(t, n, Identifiers::RootsOfUnity, MinPk::Eth2);
+    let mut collector = dealt.collector(Options::default());
+    let other = |number: usize| dealt.shares[number - 1].sign(dealt.suite, b"other").to_bytes();
+    let mut looked_up = 0;
+    for number in 1..=n {
+        let bytes = if number <= t { other(number).to_vec() } else { dealt.share(number) };
+        let added = collector.add(number as u64, &bytes, &mut rng());
+        assert_eq!(added.is_err(), number == t, "the last one is found false when it comes");
+        let refuted = collector.take_refuted();
+        assert_eq!(refuted.len(), if number == t { t } else { 0 }, "{number}");
+        looked_up += refuted.len();
+    }
+    assert_eq!((looked_up, collector.work().verified), (t, n));
+    assert_eq!(collector.signature(), Some(dealt.signature()));
+    // A false share that the true one replaces is named, and one that comes after the true one is not there.
+    let mut collector = dealt.collector(Options::default());
+    assert_eq!(collector.add(1, &other(1), &mut rng()), Ok(None));
+    assert_eq!(collector.add(1, &dealt.share(1), &mut rng()), Ok(None));
+    assert!(collector.take_refuted().into_keys().eq([dealt.index(1)]));
+    assert!(collector.add(1, &other(1), &mut rng()).is_err());
+    assert!(collector.take_refuted().is_empty());
+}
+
 /// A polynomial that is zero at one participant's point, as a dealer who speaks last in a ceremony can make it. That
 /// participant has no true share, whatever is sent under its number, and the others sign.
 fn without_a_key<S: Bls12381Suite>(suite: S) {

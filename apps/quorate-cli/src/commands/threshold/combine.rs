@@ -1,7 +1,7 @@
 //! `quorate threshold combine`.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
 };
 
@@ -281,19 +281,11 @@ impl<S: Bls12381Suite> Collecting<S> {
         if self.first_lines.len() < MOST_LISTED {
             self.first_lines.push((spot.clone(), share.index));
         }
-        let verified = self.collector.work().verified;
         let added = self.collector.add(share.index, &share.signature, rng);
-        if self.collector.work().verified != verified {
-            self.tell_of_held();
-        }
+        self.tell_of_held();
         match added {
             Ok(_) => {
-                // The true share of a participant takes the place of a false one.
-                if let (Some(earlier), Some((index, reason))) =
-                    (self.held.insert(share.index, spot), self.reason(share.index))
-                {
-                    tell(&earlier, index, reason);
-                }
+                self.held.insert(share.index, spot);
                 Taken::Share
             }
             // There are enough of this message, and further ones are not looked at.
@@ -313,22 +305,13 @@ impl<S: Bls12381Suite> Collecting<S> {
         }
     }
 
-    /// Names the shares that were there and have been found false.
+    /// Names the shares that were there and have been found false: one of several, or one in whose place the true one came.
     fn tell_of_held(&mut self) {
-        let there: BTreeSet<_> = self.collector.indices().map(|index| u64::from(index.number())).collect();
-        let gone: Vec<_> = self.held.keys().filter(|number| !there.contains(number)).copied().collect();
-        for number in gone {
-            if let (Some(spot), Some((index, reason))) = (self.held.remove(&number), self.reason(number)) {
+        for (index, reason) in self.collector.take_refuted() {
+            if let Some(spot) = self.held.remove(&u64::from(index.number())) {
                 tell(&spot, index, reason);
             }
         }
-    }
-
-    /// Why a share of a participant was false.
-    fn reason(&self, number: u64) -> Option<(Index, Reason)> {
-        let false_shares = self.collector.false_shares();
-        let place = false_shares.binary_search_by_key(&number, |(index, _)| index.number().into()).ok()?;
-        Some(false_shares[place])
     }
 }
 
