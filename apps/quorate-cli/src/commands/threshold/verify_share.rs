@@ -1,16 +1,16 @@
 //! `quorate threshold verify-share`.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::HashMap,
     path::{Path, PathBuf},
 };
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, Bls12381Suite, ClaimBytes, ParseError, Reason, Verdict};
+use quorate::{Backend, Bls12381Suite, ClaimBytes, Options, ParseError, PublicKey, Reason, Verdict};
 use quorate_formats::{At, Id, Place, VerdictLine};
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::{KeyShare, SharedKey, SharingError};
+use quorate_threshold::{Identifiers, KeyShare, SharedKey, SharingError};
 
 use super::shares::{ShareReader, SignatureShare};
 use crate::commands::{
@@ -21,6 +21,7 @@ use crate::commands::{
     print,
     shared_key::SharedKeyFile,
     suite::{Bls12381Choice, InBls12381},
+    threads,
     unlock::{PassphraseArguments, name_of},
 };
 
@@ -157,26 +158,45 @@ struct VerificationKeys<'a, S: Bls12381Suite> {
     key: &'a SharedKey<S>,
     backend: Backend,
     known: HashMap<u64, Option<Vec<u8>>>,
+    /// Those of all participants, once so many are named that they cost less together.
+    all: Option<Vec<Option<PublicKey<S>>>>,
 }
 
 impl<'a, S: Bls12381Suite> VerificationKeys<'a, S> {
     fn new(key: &'a SharedKey<S>, backend: Backend) -> Self {
-        Self { key, backend, known: HashMap::new() }
+        Self { key, backend, known: HashMap::new(), all: None }
     }
 
     fn of(&mut self, index: u64) -> std::result::Result<Option<Vec<u8>>, String> {
-        match self.known.entry(index) {
-            Entry::Occupied(entry) => Ok(entry.get().clone()),
-            Entry::Vacant(entry) => {
-                let index = self.key.committee().index(index).map_err(|error| format!("\"index\": {error}"))?;
-                let key = match self.key.verification_key(index, self.backend) {
-                    Ok(key) => Some(key.to_bytes().as_ref().to_vec()),
-                    Err(SharingError::IdentityKey(_)) => None,
-                    Err(error) => return Err(error.to_string()),
-                };
-                Ok(entry.insert(key).clone())
-            }
+        if let Some(known) = self.known.get(&index) {
+            return Ok(known.clone());
         }
+        let committee = self.key.committee();
+        let participant = committee.index(index).map_err(|error| format!("\"index\": {error}"))?;
+        if self.all.is_none() && self.is_less_for_all() {
+            let options = Options { threads: threads::all(), backend: self.backend, ..Options::default() };
+            self.all = Some(self.key.commitment().verification_keys(committee, &options));
+        }
+        let key = match &self.all {
+            Some(all) => all[participant.place()],
+            None => match self.key.verification_key(participant, self.backend) {
+                Ok(key) => Some(key),
+                Err(SharingError::IdentityKey(_)) => None,
+                Err(error) => return Err(error.to_string()),
+            },
+        };
+        let key = key.map(|key| key.to_bytes().as_ref().to_vec());
+        self.known.insert(index, key.clone());
+        Ok(key)
+    }
+
+    /// Whether the keys of all participants would have cost less than those that were made one by one. Each of these is a sum of t points,
+    /// some 20 additions a point. For roots of unity those of all are log2(t)/2 multiplications a key, some 300 additions each.
+    fn is_less_for_all(&self) -> bool {
+        let committee = self.key.committee();
+        let (t, n) = (committee.threshold() as u64, committee.participants() as u64);
+        let (one_by_one, all) = (self.known.len() as u64 * t, n * (u64::from(t.ilog2()) + 1) * 8);
+        committee.identifiers() == Identifiers::RootsOfUnity && one_by_one > all
     }
 }
 
@@ -193,3 +213,39 @@ Examples:
       < signed.jsonl
   quorate threshold verify-share --shared-key shared-key.json \\
       --share share-3.json";
+
+#[cfg(test)]
+mod tests {
+    use quorate::{MinPk, SecretKey};
+    use quorate_threshold::{Committee, deal};
+
+    use super::*;
+
+    fn shared(t: usize, n: usize, identifiers: Identifiers) -> SharedKey<MinPk> {
+        let committee = Committee::new(t, n, identifiers, Backend::auto()).expect("a committee");
+        let mut rng = crate::commands::random::generator().expect("random numbers");
+        let secret = SecretKey::generate(MinPk::Eth2, &mut rng);
+        let (_, commitment) = deal(&committee, MinPk::Eth2, &secret, &Options::default(), &mut rng).expect("shares");
+        SharedKey::new(MinPk::Eth2, committee, commitment).expect("t points")
+    }
+
+    /// For each of thousands of participants, a sum of thousands of points would take minutes.
+    #[test]
+    fn the_keys_of_many_participants_are_made_at_once_and_are_the_same() {
+        for (t, n, identifiers, at_once) in [
+            (60, 64, Identifiers::RootsOfUnity, true),
+            (60, 64, Identifiers::Integers, false),
+            (2, 64, Identifiers::RootsOfUnity, false),
+        ] {
+            let key = shared(t, n, identifiers);
+            let mut keys = VerificationKeys::new(&key, Backend::auto());
+            for number in 1..=n as u64 {
+                let index = key.committee().index(number).expect("a participant");
+                let alone = key.verification_key(index, Backend::auto()).expect("a key").to_bytes();
+                assert_eq!(keys.of(number).expect("a participant").as_deref(), Some(&alone[..]), "{number}");
+                assert!(number > 1 || keys.all.is_none());
+            }
+            assert_eq!(keys.all.is_some(), at_once, "{t} of {n}");
+        }
+    }
+}
