@@ -15,6 +15,7 @@ use anyhow::{Context as _, bail, ensure};
 use axum::http::{HeaderMap, header::AUTHORIZATION};
 use quorate_host::{
     file,
+    listen::NamesNobody,
     options::{self, Source},
 };
 use serde::Deserialize;
@@ -49,13 +50,13 @@ impl std::fmt::Debug for Known {
 #[derive(Clone)]
 pub(crate) struct Shown {
     /// The name in its certificate.
-    certificate: Option<Arc<str>>,
+    certificate: Option<Result<Arc<str>, NamesNobody>>,
     token: Result<[u8; 32], UnknownClient>,
 }
 
 impl Shown {
     /// What stands in the head of a request, and in the certificate of its connection.
-    pub(crate) fn of(headers: &HeaderMap, certificate: Option<&Arc<str>>) -> Self {
+    pub(crate) fn of(headers: &HeaderMap, certificate: Option<&Result<Arc<str>, NamesNobody>>) -> Self {
         Self { certificate: certificate.cloned(), token: hash_of_token(headers) }
     }
 
@@ -96,6 +97,9 @@ pub(crate) enum UnknownClient {
         "the name in the certificate is not 1 to {NAME} letters of ASCII, digits, `.`, `-` and `_`; ask for another certificate"
     )]
     CertificateName,
+    /// Its certificate has no name, or several.
+    #[error(transparent)]
+    Certificate(#[from] NamesNobody),
     /// It shows something else than one token.
     #[error("the header Authorization is not `Bearer TOKEN`, or there is more than one; send it once, in that form")]
     Malformed,
@@ -176,7 +180,8 @@ impl Clients {
     /// [`UnknownClient`].
     pub(crate) fn identify(&self, shown: &Shown) -> Result<Option<Arc<str>>, UnknownClient> {
         if let Some(name) = shown.certificate.as_ref().filter(|_| self.by_certificate) {
-            return if is_client_name(name) { Ok(Some(name.clone())) } else { Err(UnknownClient::CertificateName) };
+            let name = name.clone()?;
+            return if is_client_name(&name) { Ok(Some(name)) } else { Err(UnknownClient::CertificateName) };
         }
         let Some(tokens) = &self.tokens else {
             return if self.by_certificate { Err(UnknownClient::Nameless) } else { Ok(None) };
@@ -254,13 +259,14 @@ mod tests {
         let clients = parse(&format!("alice = \"{}\"", hash("a"))).unwrap();
         let both = Clients { by_certificate: true, ..clients };
         let name = |clients: &Clients, certificate: Option<&str>, values: &[&str]| {
-            let certificate: Option<Arc<str>> = certificate.map(Into::into);
+            let certificate = certificate.map(|name| if name.is_empty() { Err(NamesNobody) } else { Ok(name.into()) });
             let shown = Shown::of(&headers(values), certificate.as_ref());
             clients.identify(&shown).map(|name| name.map(|name| name.to_string()))
         };
         assert_eq!(name(&both, Some("bob.example"), &["Bearer a"]), Ok(Some("bob.example".to_owned())));
         assert_eq!(name(&both, None, &["Bearer a"]), Ok(Some("alice".to_owned())));
         assert_eq!(name(&both, Some("*.example"), &["Bearer a"]), Err(UnknownClient::CertificateName));
+        assert_eq!(name(&both, Some(""), &["Bearer a"]), Err(NamesNobody.into()), "nor does a token help then");
         let alone = Clients { tokens: None, by_certificate: true };
         assert_eq!(name(&alone, None, &["Bearer a"]), Err(UnknownClient::Nameless), "nobody else is a client");
         // A connection that was made when certificates counted.

@@ -58,7 +58,7 @@ pub use self::{
     counts::{Counted, CountsByKey},
     places::Places,
     reach::{BeyondLoopback, refuse_beyond_loopback},
-    tls::{LoadedTls, Tls, TlsClients, TlsError, TlsFiles},
+    tls::{LoadedTls, NamesNobody, Tls, TlsClients, TlsError, TlsFiles},
 };
 use crate::{is_own_name, socket::SocketFile};
 
@@ -109,7 +109,7 @@ pub struct RemoteEnd {
     /// Its IP address, or its process, as text.
     pub name: Arc<str>,
     /// The name in the certificate that it has shown over TLS, and that an authority of the listener has signed.
-    pub certificate: Option<Arc<str>>,
+    pub certificate: Option<Result<Arc<str>, NamesNobody>>,
 }
 
 /// What a listener serves.
@@ -380,16 +380,7 @@ impl Connections {
             () = activity.closing().cancelled() => return,
         };
         let shown = stream.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
-        if let Some(own) = shown.first() {
-            let name = tls::name_of(own);
-            if name.is_none() {
-                tracing::debug!(
-                    "a client's certificate is not for one DNS name, so it names nobody; the connection is closed"
-                );
-                return;
-            }
-            remote.certificate = name;
-        }
+        remote.certificate = shown.first().map(tls::name_of);
         let unknown = async move {
             if shown.is_empty() {
                 future::pending::<()>().await;
