@@ -633,7 +633,8 @@ mod tests {
     fn only_http_1_0_leaves_the_name_out() {
         let hosts = Hosts { names: Arc::new([]), stated_in: "hosts" };
         let refused = |version, named: usize| {
-            let request = (0..named).fold(Request::builder().version(version), |request, _| request.header(HOST, "localhost"));
+            let request =
+                (0..named).fold(Request::builder().version(version), |request, _| request.header(HOST, "localhost"));
             hosts.refusal(&request.body(Body::empty()).unwrap()).map(|refusal| refusal.status())
         };
         for (version, named, expected) in [
