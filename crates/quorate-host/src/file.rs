@@ -771,13 +771,15 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn nothing_but_a_regular_file_is_replaced() {
+        use quorate_lab::run::{Run as _, shell};
+
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("target"), b"precious").unwrap();
         std::os::unix::fs::symlink(at("target"), at("link")).unwrap();
         std::os::unix::fs::symlink(at("none"), at("nowhere")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
-        quorate_lab::run::shell("mkfifo \"$0\"").arg(at("pipe")).ran().exits(0);
+        shell("mkfifo \"$0\"").arg(at("pipe")).ran().exits(0);
         fs::create_dir(at("folder")).unwrap();
         let before = names(folder.path());
         for (name, expected) in [

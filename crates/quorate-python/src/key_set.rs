@@ -14,7 +14,7 @@ use pyo3::{
 };
 use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, MisuseError, Suite, UncheckedSignature};
 use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets};
-use quorate_host::file::{self, Existing, Readers};
+use quorate_host::file::{self, Existing, FileError, Readers};
 
 use crate::{
     argument::{self, Whole, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name},
@@ -168,7 +168,8 @@ impl KeySet {
         Ok(Self(RwLock::new(Held::Shared(set))))
     }
 
-    /// Writes the set to a file that only its owner reads and writes. The file appears whole or not at all.
+    /// Writes the set to a file that only its owner reads and writes. The file appears whole or not at all. It replaces a regular file,
+    /// and nothing else that has its name.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let saved = py.detach(|| match self.read().view() {
             Of::MinPk(_, set) => Ok(set.to_saved()),
@@ -177,6 +178,13 @@ impl KeySet {
         });
         let saved = saved.map_err(|suite| {
             misused(format!("the suite {suite} is on BN254, and key sets are saved on BLS12-381 alone"))
+        })?;
+        if path.as_os_str().is_empty() {
+            return Err(misused("path: found an empty one, expected the name of a file"));
+        }
+        py.detach(|| file::refuse_irregular(&path)).map_err(|refused| match refused {
+            FileError::Io { source, .. } => file_error(&path, source),
+            refused => misused(refused),
         })?;
         let written = py.detach(|| file::write(&path, Readers::Owner, Existing::Replace, &saved));
         written.map_err(|error| file_error(&path, error))
