@@ -69,7 +69,7 @@ impl ApiError {
         Self { status, body: Box::new(ErrorBody { error }) }
     }
 
-    /// The query or a field of a request is not understood.
+    /// The query of a request is not understood.
     pub(crate) fn bad_query(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad-query", message)
     }
