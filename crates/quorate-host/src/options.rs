@@ -119,13 +119,17 @@ fn variables_of(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Vec<(String, String)>, OptionsError> {
     let file = OsString::from(format!("{prefix}CONFIG"));
-    let is_option =
-        |name: &OsString| name.as_encoded_bytes().starts_with(prefix.as_bytes()) && name.as_os_str() != file.as_os_str();
+    let is_option = |name: &OsString| {
+        name.as_encoded_bytes().starts_with(prefix.as_bytes()) && name.as_os_str() != file.as_os_str()
+    };
     let options = environment.into_iter().filter(|(name, _)| is_option(name));
     let texts = options.map(|(name, value)| {
         let shown = crate::clipped(&name.to_string_lossy(), LONGEST_NAME_SHOWN);
         let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else {
-            return Err(OptionsError::refused(shown, "its name or value has bytes that are not UTF-8; write it anew, or unset it"));
+            return Err(OptionsError::refused(
+                shown,
+                "its name or value has bytes that are not UTF-8; write it anew, or unset it",
+            ));
         };
         Ok((name, value))
     });

@@ -78,7 +78,9 @@ pub(super) async fn ban(State(app): State<Arc<App>>, body: Body) -> Result<Json<
         && name.len() > LONGEST_SOURCE
     {
         let found = name.len();
-        return Err(bad_body(format!("\"source\": found {found} bytes of text, expected at most {LONGEST_SOURCE}, as claims have")));
+        return Err(bad_body(format!(
+            "\"source\": found {found} bytes of text, expected at most {LONGEST_SOURCE}, as claims have"
+        )));
     }
     tracing::info!(source = %shown_name(&source), seconds, "a ban by the administrator");
     app.batcher.ban(&source, Duration::from_secs(seconds));
@@ -112,9 +114,8 @@ fn read<T: DeserializeOwned>(body: Body) -> Result<T, ApiError> {
         }
         _ => ApiError::cut_off(),
     })?;
-    serde_json::from_slice(&body).map_err(|error| {
-        bad_body(format!("the body: {}", quorate_host::plain(&error.to_string())))
-    })
+    serde_json::from_slice(&body)
+        .map_err(|error| bad_body(format!("the body: {}", quorate_host::plain(&error.to_string()))))
 }
 
 /// The body, or a field of it, is not understood.

@@ -259,7 +259,7 @@ impl Lines {
             }
             self.searched = self.rest.len();
             if self.searched > self.limit {
-                return Err(ApiError::too_long("the line", self.limit));
+                return Err(ApiError::line_too_long(self.limit));
             }
             if let Some(data) = &self.waiting {
                 held.wait_for(BUFFER * data.len(), FOREVER).await.ok_or_else(ApiError::busy)?;
@@ -282,7 +282,7 @@ impl Lines {
 
     fn counted(&mut self, line: Bytes) -> Result<Bytes, ApiError> {
         if line.len() > self.limit {
-            return Err(ApiError::too_long("the line", self.limit));
+            return Err(ApiError::line_too_long(self.limit));
         }
         self.number += 1;
         Ok(line)
@@ -319,6 +319,14 @@ mod tests {
         }
         assert_eq!(found, ["ab", "c", "", "last line"]);
         assert_eq!(lines.number, 4);
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_not_sent_as_a_stream() {
+        let (mut lines, budget) = (lines(&["abcde\n"], 4), budget(1 << 20));
+        let error = lines.next(&mut budget.holding()).await.unwrap_err();
+        assert_eq!(error.body.error.code, "too-long");
+        assert!(error.body.error.message.ends_with("split its claim into smaller ones"), "{error:?}");
     }
 
     /// What others give back is enough to go on, and nothing of the line is lost by the wait.
