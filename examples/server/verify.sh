@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sends claims to a running quorate-server with curl. Start one with `quorate-server`, then run this from the repository.
 set -eu
-url=${QUORATE_SERVER_URL:-http://127.0.0.1:9596}
+url=${QUORATE_URL:-http://127.0.0.1:9596}
 here=$(dirname "$0")/..
 
 echo "== One claim as JSON."

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, PoisonError, RwLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Instant,
@@ -21,7 +21,7 @@ use crate::{
     board::Board,
     budget::Budget,
     claims::{Asked, Caller, Named},
-    clients::{Clients, UnknownClient},
+    clients::{Clients, Shown, UnknownClient},
     config::Config,
     metrics::{Metrics, Now},
 };
@@ -94,8 +94,24 @@ impl App {
         let (number, name) = remote.map_or((0, "this process"), |remote| (remote.number, &*remote.name));
         let in_force = self.in_force();
         let certificate = remote.and_then(|remote| remote.certificate.as_ref());
-        let client = in_force.clients.identify(request.headers(), certificate)?;
-        Ok(Caller::new(number, name, client, in_force.config.sources.by_connection))
+        let shown = Shown::of(request.headers(), certificate);
+        let client = in_force.clients.identify(&shown)?;
+        Ok(Caller::new(number, name, client, in_force.config.sources.by_connection).with_shown(shown))
+    }
+
+    /// Whether the caller of a stream is still the client as which it began. It is asked with each claim, so that a stream does not
+    /// outlast its token. `known_in` is what was in force when this was last answered; until something else is, the answer stays.
+    pub(crate) fn still_knows(&self, caller: &Caller, known_in: &mut Weak<InForce>) -> Result<(), UnknownClient> {
+        let now = self.in_force();
+        let of_now = Arc::downgrade(&now);
+        if known_in.ptr_eq(&of_now) {
+            return Ok(());
+        }
+        if now.clients.identify(caller.shown())?.as_ref() != caller.client() {
+            return Err(UnknownClient::Renamed);
+        }
+        *known_in = of_now;
+        Ok(())
     }
 
     /// Says from now on that the server will stop, and takes claims all the same.

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::{
     budget::{Held, Reading},
-    clients::is_client_name,
+    clients::{Shown, is_client_name},
     config::ServerLimits,
 };
 
@@ -166,6 +166,8 @@ pub struct Caller {
     /// The connection.
     source: SourceId,
     client: Option<Arc<str>>,
+    /// By what it is known again after a reload.
+    shown: Shown,
     /// Whether the names that claims state count on this connection alone.
     only_here: bool,
 }
@@ -179,7 +181,17 @@ impl Caller {
             None => connection,
             Some(client) => format!("{client}{OF_CLIENT}{connection}"),
         };
-        Self { source: SourceId::from(source.as_str()), client, only_here }
+        Self { source: SourceId::from(source.as_str()), client, shown: Shown::nothing(), only_here }
+    }
+
+    /// The same caller, who has shown this.
+    pub(crate) fn with_shown(self, shown: Shown) -> Self {
+        Self { shown, ..self }
+    }
+
+    /// What it has shown.
+    pub(crate) fn shown(&self) -> &Shown {
+        &self.shown
     }
 
     /// Who sends a request, as it was found before anything else was done with it.

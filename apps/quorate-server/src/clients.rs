@@ -15,6 +15,7 @@ use anyhow::{Context as _, bail, ensure};
 use axum::http::{HeaderMap, header::AUTHORIZATION};
 use quorate_host::{
     file,
+    listen::NamesNobody,
     options::{self, Source},
 };
 use serde::Deserialize;
@@ -45,6 +46,44 @@ impl std::fmt::Debug for Known {
     }
 }
 
+/// What a client shows of itself. Of its token it is the hash, by which nobody can ask.
+#[derive(Clone)]
+pub(crate) struct Shown {
+    /// The name in its certificate.
+    certificate: Option<Result<Arc<str>, NamesNobody>>,
+    token: Result<[u8; 32], UnknownClient>,
+}
+
+impl Shown {
+    /// What stands in the head of a request, and in the certificate of its connection.
+    pub(crate) fn of(headers: &HeaderMap, certificate: Option<&Result<Arc<str>, NamesNobody>>) -> Self {
+        Self { certificate: certificate.cloned(), token: hash_of_token(headers) }
+    }
+
+    /// A client that shows nothing.
+    pub(crate) fn nothing() -> Self {
+        Self { certificate: None, token: Err(UnknownClient::Nameless) }
+    }
+}
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shown").field("certificate", &self.certificate).finish_non_exhaustive()
+    }
+}
+
+/// The hash of the one token that a request has.
+fn hash_of_token(headers: &HeaderMap) -> Result<[u8; 32], UnknownClient> {
+    let mut shown = headers.get_all(AUTHORIZATION).iter();
+    let header = shown.next().ok_or(UnknownClient::Nameless)?;
+    if shown.next().is_some() {
+        return Err(UnknownClient::Malformed);
+    }
+    let token = header.to_str().ok().and_then(|text| text.split_once(' '));
+    let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+    Ok(Sha256::digest(token.ok_or(UnknownClient::Malformed)?).into())
+}
+
 /// Why nobody knows a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum UnknownClient {
@@ -58,12 +97,18 @@ pub(crate) enum UnknownClient {
         "the name in the certificate is not 1 to {NAME} letters of ASCII, digits, `.`, `-` and `_`; ask for another certificate"
     )]
     CertificateName,
+    /// Its certificate has no name, or several.
+    #[error(transparent)]
+    Certificate(#[from] NamesNobody),
     /// It shows something else than one token.
     #[error("the header Authorization is not `Bearer TOKEN`, or there is more than one; send it once, in that form")]
     Malformed,
     /// It shows a token that nobody has.
     #[error("no client of this server has the token; ask its operator for one")]
     WrongToken,
+    /// It is another client now than when its stream began.
+    #[error("the server's clients have changed, and this stream began under another name; open it again")]
+    Renamed,
 }
 
 /// The hashes of a client's tokens.
@@ -129,30 +174,19 @@ impl Clients {
         Ok(Self { tokens: Some(tokens), by_certificate: false })
     }
 
-    /// The name of the client that sends a request; none where everybody may send one. `certificate` is the name in the certificate that
-    /// it has shown, which counts more than a token.
+    /// The name of the client that shows this; none where everybody may ask. A certificate counts more than a token.
     ///
     /// # Errors
     /// [`UnknownClient`].
-    pub(crate) fn identify(
-        &self,
-        headers: &HeaderMap,
-        certificate: Option<&Arc<str>>,
-    ) -> Result<Option<Arc<str>>, UnknownClient> {
-        if let Some(name) = certificate.filter(|_| self.by_certificate) {
-            return if is_client_name(name) { Ok(Some(name.clone())) } else { Err(UnknownClient::CertificateName) };
+    pub(crate) fn identify(&self, shown: &Shown) -> Result<Option<Arc<str>>, UnknownClient> {
+        if let Some(name) = shown.certificate.as_ref().filter(|_| self.by_certificate) {
+            let name = name.clone()?;
+            return if is_client_name(&name) { Ok(Some(name)) } else { Err(UnknownClient::CertificateName) };
         }
         let Some(tokens) = &self.tokens else {
             return if self.by_certificate { Err(UnknownClient::Nameless) } else { Ok(None) };
         };
-        let mut shown = headers.get_all(AUTHORIZATION).iter();
-        let header = shown.next().ok_or(UnknownClient::Nameless)?;
-        if shown.next().is_some() {
-            return Err(UnknownClient::Malformed);
-        }
-        let token = header.to_str().ok().and_then(|text| text.split_once(' '));
-        let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-        let hash = Sha256::digest(token.ok_or(UnknownClient::Malformed)?);
+        let hash = shown.token?;
         // All are compared, so that the time tells nothing about any.
         let (mut found, mut place) = (Choice::from(0), 0u32);
         for (index, known) in (0..).zip(tokens) {
@@ -199,7 +233,8 @@ mod tests {
     fn a_client_is_known_by_one_of_its_tokens() {
         let file = format!("alice = \"{}\"\nbob = [\"{}\", \"{}\"]\n", hash("a"), hash("old"), hash("new"));
         let clients = parse(&file).unwrap();
-        let name = |values: &[&str]| clients.identify(&headers(values), None).map(|name| name.unwrap().to_string());
+        let shown = |values: &[&str]| Shown::of(&headers(values), None);
+        let name = |values: &[&str]| clients.identify(&shown(values)).map(|name| name.unwrap().to_string());
         for (header, expected) in [("Bearer a", "alice"), ("bearer old", "bob"), ("Bearer  new ", "bob")] {
             assert_eq!(name(&[header]).as_deref(), Ok(expected));
         }
@@ -214,8 +249,9 @@ mod tests {
         ] {
             assert_eq!(name(values), Err(expected), "{values:?}");
         }
-        assert_eq!(Clients::default().identify(&headers(&["Bearer a"]), None), Ok(None), "everybody is a client");
+        assert_eq!(Clients::default().identify(&shown(&["Bearer a"])), Ok(None), "everybody is a client");
         assert!(!format!("{clients:?}").contains(&hash("a")[..8]));
+        assert_eq!(format!("{:?}", shown(&["Bearer a"])), "Shown { certificate: None, .. }");
     }
 
     #[test]
@@ -223,12 +259,14 @@ mod tests {
         let clients = parse(&format!("alice = \"{}\"", hash("a"))).unwrap();
         let both = Clients { by_certificate: true, ..clients };
         let name = |clients: &Clients, certificate: Option<&str>, values: &[&str]| {
-            let certificate: Option<Arc<str>> = certificate.map(Into::into);
-            clients.identify(&headers(values), certificate.as_ref()).map(|name| name.map(|name| name.to_string()))
+            let certificate = certificate.map(|name| if name.is_empty() { Err(NamesNobody) } else { Ok(name.into()) });
+            let shown = Shown::of(&headers(values), certificate.as_ref());
+            clients.identify(&shown).map(|name| name.map(|name| name.to_string()))
         };
         assert_eq!(name(&both, Some("bob.example"), &["Bearer a"]), Ok(Some("bob.example".to_owned())));
         assert_eq!(name(&both, None, &["Bearer a"]), Ok(Some("alice".to_owned())));
         assert_eq!(name(&both, Some("*.example"), &["Bearer a"]), Err(UnknownClient::CertificateName));
+        assert_eq!(name(&both, Some(""), &["Bearer a"]), Err(NamesNobody.into()), "nor does a token help then");
         let alone = Clients { tokens: None, by_certificate: true };
         assert_eq!(name(&alone, None, &["Bearer a"]), Err(UnknownClient::Nameless), "nobody else is a client");
         // A connection that was made when certificates counted.

@@ -721,24 +721,25 @@ impl Config {
         if limits.memory_bytes > u32::MAX as usize {
             return wrong("limits.memory_bytes", &limits.memory_bytes, "less than 4 GiB");
         }
-        let days = Duration::from_secs(366 * 86_400);
-        for (field, value) in [
-            ("verify.longest_wait_ms", Duration::from_millis(verify.longest_wait_ms)),
-            ("verify.linger_ms", Duration::from_millis(verify.linger_ms)),
-            ("verify.target_us", Duration::from_micros(verify.target_us)),
-            ("verify.queue_us", Duration::from_micros(verify.queue_us)),
-            ("sources.half_life_s", Duration::from_secs(sources.half_life_s)),
-            ("sources.ban_s", Duration::from_secs(sources.ban_s)),
-            ("checkpoint.slack_s", Duration::from_secs(checkpoint.slack_s)),
-            ("limits.header_ms", Duration::from_millis(limits.header_ms)),
-            ("limits.body_ms", Duration::from_millis(limits.body_ms)),
-            ("limits.idle_ms", Duration::from_millis(limits.idle_ms)),
-            ("limits.write_ms", Duration::from_millis(limits.write_ms)),
-            ("drain.notice_ms", Duration::from_millis(drain.notice_ms)),
-            ("drain.deadline_ms", Duration::from_millis(drain.deadline_ms)),
+        let year_s = 366 * 86_400;
+        for (field, value, in_a_second) in [
+            ("verify.longest_wait_ms", verify.longest_wait_ms, 1000),
+            ("verify.linger_ms", verify.linger_ms, 1000),
+            ("verify.target_us", verify.target_us, 1_000_000),
+            ("verify.queue_us", verify.queue_us, 1_000_000),
+            ("sources.half_life_s", sources.half_life_s, 1),
+            ("sources.ban_s", sources.ban_s, 1),
+            ("checkpoint.slack_s", checkpoint.slack_s, 1),
+            ("limits.header_ms", limits.header_ms, 1000),
+            ("limits.body_ms", limits.body_ms, 1000),
+            ("limits.idle_ms", limits.idle_ms, 1000),
+            ("limits.write_ms", limits.write_ms, 1000),
+            ("drain.notice_ms", drain.notice_ms, 1000),
+            ("drain.deadline_ms", drain.deadline_ms, 1000),
         ] {
-            if value > days {
-                return wrong(field, &value, "at most a year");
+            let most: u64 = year_s * in_a_second;
+            if value > most {
+                return wrong(field, &value, &format!("at most {most}, which is a year"));
             }
         }
         if !log.otlp.is_empty() && !cfg!(feature = "otlp") {
@@ -888,6 +889,12 @@ mod tests {
                 "{field} = {value}: {error}"
             );
         }
+        // In the unit of the field.
+        let long = [("limits.idle_ms".to_owned(), "99999999999999999".to_owned())];
+        assert_eq!(
+            Config::read(None, [], &long).unwrap_err().to_string(),
+            "limits.idle_ms: found 99999999999999999, expected at most 31622400000, which is a year"
+        );
         let same = [("listen.socket", "/a"), ("listen.admin_socket", "/a")].map(|(f, v)| (f.to_owned(), v.to_owned()));
         assert!(Config::read(None, [], &same).unwrap_err().to_string().starts_with("listen.admin_socket"));
         let board = [

@@ -15,7 +15,7 @@ mod wire;
 use std::{
     future,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -211,6 +211,7 @@ async fn stream_answers(
     let (mut reading, mut index, mut ended_by) = (true, 0u64, None);
     // A claim that waits until the queue has room.
     let mut ahead: Option<Named> = None;
+    let mut known_in = Weak::new();
     while reading || ahead.is_some() || !in_progress.is_empty() {
         if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named, &asked)) {
             let bytes = named.memory();
@@ -236,7 +237,13 @@ async fn stream_answers(
             {
                 let read = match next {
                     Ok(Ok(Some(proto::StreamRequest { of: Some(Of::Claim(claim)) }))) => {
-                        named(&app, claim, index, &asked, &call.caller, &mut held)
+                        match app.still_knows(&call.caller, &mut known_in) {
+                            Ok(()) => named(&app, claim, index, &asked, &call.caller, &mut held),
+                            Err(why) => {
+                                app.metrics.unknown_client();
+                                Err(Status::unauthenticated(why.to_string()))
+                            }
+                        }
                     }
                     Ok(Ok(None)) => {
                         reading = false;

@@ -135,9 +135,7 @@ impl Settings {
                 .with_context(|| format!("--set {set}: expected SECTION.FIELD=VALUE, such as limits.claims=500"))?;
             flags.push((field.to_owned(), value.to_owned()));
         }
-        let environment =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Ok(Config::read(file, environment, &flags)?)
+        Ok(Config::read(file, options::variables(PREFIX)?, &flags)?)
     }
 }
 

@@ -175,7 +175,7 @@ impl Metrics {
         r.register("reloads", "Times that the configuration was read again, by result", this.reloads.clone());
         let at = "When the configuration in force was read, in Unix time";
         r.register_with_unit("configuration_time", at, Unit::Seconds, this.reloaded_at.clone());
-        let unknown = "Requests that were refused because no client is known that sends them";
+        let unknown = "Requests that were refused, and streams that ended, because no client is known that sends them";
         r.register("unknown_clients", unknown, this.unknown_clients.clone());
         r.register("checkpoint_documents", "Checkpoints that are held", this.checkpoint_documents.clone());
         r.register("checkpoint_signatures", "Signatures under them", this.checkpoint_signatures.clone());

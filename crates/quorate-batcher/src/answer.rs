@@ -31,8 +31,8 @@ pub enum Refused {
          hashes the message behind each key; send smaller claims"
     )]
     TooLarge,
-    /// Its source is banned, because claims of it were false.
-    #[error("banned: claims of this source were false")]
+    /// Its source is banned, because claims of it were false, or by [`Batcher::ban`](crate::Batcher::ban).
+    #[error("banned: claims of this source were false, or the operator banned it")]
     Banned,
     /// Its deadline passed before a worker was free.
     #[error("the deadline passed before the claim was verified")]

@@ -218,6 +218,13 @@ pub enum ArrowStreamError {
         expected: &'static str,
     },
 
+    /// Two columns have one name.
+    #[error("the Arrow stream has two columns \"{name}\"; keep one of them")]
+    RepeatedColumn {
+        /// The name.
+        name: &'static str,
+    },
+
     /// It is damaged, cut off, compressed, or no Arrow stream.
     #[error("cannot read the Arrow stream beyond row {row}: {reason}")]
     Damaged {
@@ -234,6 +241,7 @@ impl From<ColumnFault> for ArrowStreamError {
         match fault {
             ColumnFault::Missing { name, found } => Self::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => Self::ColumnType { name, found, expected },
+            ColumnFault::Repeated { name } => Self::RepeatedColumn { name },
         }
     }
 }
@@ -263,6 +271,13 @@ pub enum ArrowBatchError {
         expected: &'static str,
     },
 
+    /// Two columns have one name.
+    #[error("the table has two columns \"{name}\"; keep one of them")]
+    RepeatedColumn {
+        /// The name.
+        name: &'static str,
+    },
+
     /// A column points outside its own memory, or has text that is not UTF-8.
     #[error("the column \"{name}\" is damaged: {reason}; read the table again")]
     Damaged {
@@ -290,6 +305,7 @@ impl From<ColumnFault> for ArrowBatchError {
         match fault {
             ColumnFault::Missing { name, found } => Self::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => Self::ColumnType { name, found, expected },
+            ColumnFault::Repeated { name } => Self::RepeatedColumn { name },
         }
     }
 }
@@ -335,6 +351,13 @@ pub enum ParquetFileError {
         found: String,
         /// The types that can hold it.
         expected: &'static str,
+    },
+
+    /// Two columns have one name.
+    #[error("the Parquet file has two columns \"{name}\"; keep one of them")]
+    RepeatedColumn {
+        /// The name.
+        name: &'static str,
     },
 
     /// Pages are damaged, or compressed with a codec that is not built in.

@@ -88,6 +88,7 @@ impl ParquetRows {
         let read = columns(&table, is_empty).map_err(|fault| match fault {
             ColumnFault::Missing { name, found } => ParquetFileError::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => ParquetFileError::ColumnType { name, found, expected },
+            ColumnFault::Repeated { name } => ParquetFileError::RepeatedColumn { name },
         })?;
         let columns = read.into_iter().map(|(place, named)| match Column::of(parts, place) {
             Some(column) => Ok((named, column)),

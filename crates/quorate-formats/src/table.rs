@@ -104,6 +104,8 @@ pub(crate) enum ColumnFault {
     Missing { name: &'static str, found: String },
     /// A column has a type that cannot hold what its name says.
     Type { name: &'static str, found: String, expected: &'static str },
+    /// Two columns have this name.
+    Repeated { name: &'static str },
 }
 
 /// The columns that are read. Others are skipped.
@@ -173,7 +175,7 @@ pub(crate) fn columns(
             return Err(ColumnFault::Type { name, found, expected });
         }
         if present[index + 1..].iter().any(|(_, other)| other.name == *name) {
-            return Err(ColumnFault::Type { name, found: "two columns".to_owned(), expected: "one column" });
+            return Err(ColumnFault::Repeated { name });
         }
     }
     Ok(present)

@@ -48,8 +48,8 @@ pub enum FileError {
         /// The limit.
         limit: u64,
     },
-    /// It is a pipe, a folder, or something else from which a state is not read.
-    #[error("{} is no regular file; remove it, or name another one", path.display())]
+    /// It is a pipe, a folder, a device, or something else from which a state is not read, and in whose place no file is put.
+    #[error("{} is no regular file, so it is neither read nor replaced; name another one", path.display())]
     NotRegular {
         /// The path.
         path: PathBuf,
@@ -88,6 +88,16 @@ pub enum FileError {
     },
 }
 
+impl FileError {
+    /// The same for a caller that names the file itself.
+    fn into_io(self) -> io::Error {
+        match self {
+            Self::Io { source, .. } => source,
+            refused => io::Error::new(ErrorKind::InvalidInput, refused),
+        }
+    }
+}
+
 impl Ends for FileError {
     fn exit(&self) -> Exit {
         match self {
@@ -111,12 +121,22 @@ pub enum Readers {
     Everybody,
 }
 
+#[cfg(unix)]
+impl Readers {
+    fn mode(self) -> u32 {
+        match self {
+            Self::Owner => 0o600,
+            Self::Everybody => 0o666,
+        }
+    }
+}
+
 /// What becomes of a file that has the name of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays as it is, and the new one is refused: [`ErrorKind::AlreadyExists`].
     Refuse,
-    /// The new one takes its place. A link is replaced, not followed.
+    /// The new one takes its place, if it is a regular file: see [`refuse_irregular`].
     Replace,
 }
 
@@ -138,14 +158,14 @@ impl NewFile {
         let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(UNFINISHED);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(match readers {
-            Readers::Owner => 0o600,
-            Readers::Everybody => 0o666,
-        }));
         #[cfg(not(unix))]
         let _ = readers;
-        Ok(Self { path: path.to_owned(), file: builder.tempfile_in(folder_of(path))? })
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, readers.mode());
+        // An error of `tempfile_in` has lost its number, and names a file of which nobody has heard.
+        Ok(Self { path: path.to_owned(), file: builder.make_in(folder_of(path), |hidden| options.open(hidden))? })
     }
 
     /// The file, to write to.
@@ -156,8 +176,8 @@ impl NewFile {
     /// Gives the file its name, when all of it is on the disk. The name is on the disk too once this returns.
     ///
     /// # Errors
-    /// There is a file that stays, or the operating system refuses. Then nothing is left of the new one, unless only the flush of
-    /// the folder failed.
+    /// There is a file that stays, or something that is no file, or the operating system refuses. Then nothing is left of the new one,
+    /// unless only the flush of the folder failed.
     pub fn finish(self, existing: Existing) -> io::Result<()> {
         let path = self.path.clone();
         self.place(existing)?;
@@ -173,7 +193,10 @@ impl NewFile {
         flush(file.as_file())?;
         let placed = match existing {
             Existing::Refuse => file.persist_noclobber(&path),
-            Existing::Replace => file.persist(&path),
+            Existing::Replace => {
+                refuse_irregular(&path).map_err(FileError::into_io)?;
+                file.persist(&path)
+            }
         };
         placed.map(drop).map_err(|refused| refused.error)
     }
@@ -208,11 +231,27 @@ pub fn write(path: &Path, readers: Readers, existing: Existing, contents: &[u8])
     file.finish(existing)
 }
 
+/// Refuses a path in whose place no file is put: what is there is no regular file. A device or a pipe would be gone for all who use it, and
+/// of a link, what it leads to would stay as it was. A path where nothing is passes.
+///
+/// # Errors
+/// [`FileError::Linked`], [`FileError::NotRegular`], or the operating system refuses.
+pub fn refuse_irregular(path: &Path) -> Result<(), FileError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(()),
+        Ok(found) if found.is_symlink() => Err(FileError::Linked { path: path.to_owned() }),
+        Ok(_) => Err(FileError::NotRegular { path: path.to_owned() }),
+        Err(source) if source.kind() == ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(FileError::Io { action: "replace", path: path.to_owned(), source }),
+    }
+}
+
 /// Gives a file that is whole and on the disk the name of another one in its folder, and returns when the name is on the disk.
 ///
 /// # Errors
-/// The operating system refuses.
+/// What has the name is no regular file, or the operating system refuses.
 pub fn put_in_place(whole: &Path, path: &Path) -> io::Result<()> {
+    refuse_irregular(path).map_err(FileError::into_io)?;
     fs::rename(whole, path)?;
     flush_folder_of(path)
 }
@@ -728,16 +767,46 @@ mod tests {
         make_private_folder(&above.path().join("file/data")).unwrap_err();
     }
 
-    /// A link of the file's name is replaced, and what it points at stays as it is.
+    /// Whoever reads what a link leads to would go on with the old file, and a device that is replaced is gone for all programs.
     #[cfg(unix)]
     #[test]
-    fn a_link_is_not_followed() {
+    fn nothing_but_a_regular_file_is_replaced() {
+        use quorate_lab::run::{Run as _, shell};
+
         let folder = tempfile::tempdir().unwrap();
-        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
-        fs::write(&target, b"precious").unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        write(&link, Readers::Owner, Existing::Refuse, b"new").unwrap_err();
-        write(&link, Readers::Owner, Existing::Replace, b"new").unwrap();
-        assert_eq!((fs::read(&target).unwrap(), fs::read(&link).unwrap()), (b"precious".to_vec(), b"new".to_vec()));
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("target"), b"precious").unwrap();
+        std::os::unix::fs::symlink(at("target"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("none"), at("nowhere")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        shell("mkfifo \"$0\"").arg(at("pipe")).ran().exits(0);
+        fs::create_dir(at("folder")).unwrap();
+        let before = names(folder.path());
+        for (name, expected) in [
+            ("link", "is a link"),
+            ("nowhere", "is a link"),
+            ("socket", "is no regular file"),
+            ("pipe", "is no regular file"),
+            ("folder", "is no regular file"),
+        ] {
+            let kind = fs::symlink_metadata(at(name)).unwrap().file_type();
+            write(&at(name), Readers::Owner, Existing::Refuse, b"new").unwrap_err();
+            let error = write(&at(name), Readers::Owner, Existing::Replace, b"new").unwrap_err();
+            assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains(expected), "{error}");
+            fs::write(at("whole"), b"new").unwrap();
+            assert!(put_in_place(&at("whole"), &at(name)).unwrap_err().to_string().contains(expected));
+            fs::remove_file(at("whole")).unwrap();
+            assert_eq!(fs::symlink_metadata(at(name)).unwrap().file_type(), kind);
+        }
+        assert_eq!((fs::read(at("target")).unwrap(), names(folder.path())), (b"precious".to_vec(), before));
+    }
+
+    /// The hidden file beside it has a name of which its reader never heard, and without the number nobody can tell the reasons apart.
+    #[test]
+    fn an_error_has_its_number_and_no_hidden_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(&folder.path().join("none/file"), Readers::Owner, Existing::Replace, b"").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.raw_os_error().is_some() && !error.to_string().contains(".tmp"), "{error}");
     }
 }

@@ -5,6 +5,8 @@
 //! with the prefix `QUORATE_X_` is `QUORATE_X_LIMITS_BODY_BYTES`.
 
 use std::{
+    env,
+    ffi::OsString,
     path::{Path, PathBuf},
     string::FromUtf8Error,
 };
@@ -102,6 +104,37 @@ fn reason(text: &str, error: &toml::de::Error) -> String {
 
 /// Characters of a field's name that an error shows.
 const LONGEST_NAME_SHOWN: usize = 80;
+
+/// The variables of this process that have the prefix, for [`layered`]. The one that names the file is left out: the name of a file need
+/// not be text.
+///
+/// # Errors
+/// [`OptionsError::Refused`]: a name or a value is not text. To pass over it would leave a default in force that nobody has chosen.
+pub fn variables(prefix: &str) -> Result<Vec<(String, String)>, OptionsError> {
+    variables_of(prefix, env::vars_os())
+}
+
+fn variables_of(
+    prefix: &str,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Vec<(String, String)>, OptionsError> {
+    let file = OsString::from(format!("{prefix}CONFIG"));
+    let is_option = |name: &OsString| {
+        name.as_encoded_bytes().starts_with(prefix.as_bytes()) && name.as_os_str() != file.as_os_str()
+    };
+    let options = environment.into_iter().filter(|(name, _)| is_option(name));
+    let texts = options.map(|(name, value)| {
+        let shown = crate::clipped(&name.to_string_lossy(), LONGEST_NAME_SHOWN);
+        let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else {
+            return Err(OptionsError::refused(
+                shown,
+                "its name or value has bytes that are not UTF-8; write it anew, or unset it",
+            ));
+        };
+        Ok((name, value))
+    });
+    texts.collect()
+}
 
 /// The options that a file, the environment and flags come to. Each flag is `("section.field", value)`, and errors name it as
 /// `--set section.field`. What none of them has is as in the default, which must have a value for each field.
@@ -288,6 +321,25 @@ mod tests {
             .map(|pairs| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>());
         layered(Some(Source { name: "x.toml", text: file }), "X_", environment, &flags)
             .map_err(|error| error.to_string())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_variable_that_is_not_text_is_not_passed_over() {
+        use std::os::unix::ffi::OsStringExt as _;
+
+        let read = |name: &[u8], value: &[u8]| {
+            let variable = [name, value].map(|bytes| OsString::from_vec(bytes.to_vec()));
+            variables_of("X_", [variable].map(|[name, value]| (name, value))).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(b"X_LIMITS_CLAIMS", b"5"), Ok(vec![("X_LIMITS_CLAIMS".to_owned(), "5".to_owned())]));
+        for (name, value) in [(&b"X_CLIENTS_TOKENS"[..], &b"/tmp/\xff"[..]), (b"X_CLIENTS_\xff", b"")] {
+            let error = read(name, value).unwrap_err();
+            assert!(error.starts_with("X_CLIENTS_") && !error.contains("/tmp"), "{error}");
+        }
+        for other in [&b"Y_CLIENTS_TOKENS"[..], b"X_CONFIG", b"\xff"] {
+            assert_eq!(read(other, b"\xff"), Ok(vec![]));
+        }
     }
 
     #[test]

@@ -1,26 +1,30 @@
 //! Which names a client may call a server by.
 //!
 //! A page on the web can make a name of its own point at this machine, and a browser would then let it read our answers. Its requests
-//! carry that name in the header `Host`. A request without one comes from no browser.
+//! carry that name in the header `Host`.
 
 use std::net::IpAddr;
 
 /// Whether a request calls this server by a name of its own: an IP address, `localhost`, or one of `hosts`, in whatever case.
 ///
 /// `authority` is that of the request's address, which HTTP/2 sends in place of the header; `headers` are the values of all its headers
-/// `Host`. A value that is not a text is nobody's name.
+/// `Host`, of which there is exactly one (RFC 9112, section 3.2). A value that is not a text is nobody's name.
 ///
 /// ```
 /// use quorate_host::is_own_name;
 /// let hosts = ["verifier.example".to_owned()];
-/// assert!(is_own_name(None, [&b"LocalHost:9596"[..]], &hosts) && is_own_name(None, [], &hosts));
+/// assert!(is_own_name(None, [&b"LocalHost:9596"[..]], &hosts) && !is_own_name(None, [], &hosts));
 /// assert!(!is_own_name(None, [&b"evil.example"[..]], &hosts) && !is_own_name(None, [&b"\xe9vil.example"[..]], &hosts));
 /// ```
 #[must_use]
 pub fn is_own_name<'a>(authority: Option<&str>, headers: impl IntoIterator<Item = &'a [u8]>, hosts: &[String]) -> bool {
     match authority {
         Some(authority) => is_own(authority, hosts),
-        None => headers.into_iter().all(|host| std::str::from_utf8(host).is_ok_and(|host| is_own(host, hosts))),
+        None => {
+            let mut headers = headers.into_iter();
+            let (Some(host), None) = (headers.next(), headers.next()) else { return false };
+            std::str::from_utf8(host).is_ok_and(|host| is_own(host, hosts))
+        }
     }
 }
 
@@ -76,7 +80,14 @@ mod tests {
         {
             assert!(!header(host.as_bytes()), "{host}");
         }
-        assert!(is_own_name(None, [], &hosts));
+    }
+
+    /// Nobody can tell by which of two names a client calls the server, and a proxy in front may have taken the other one.
+    #[test]
+    fn a_request_has_exactly_one_host() {
+        assert!(!is_own_name(None, [], &[]));
+        assert!(!is_own_name(None, [&b"localhost"[..], b"localhost"], &[]));
+        assert!(is_own_name(Some("localhost"), [], &[]));
     }
 
     #[test]

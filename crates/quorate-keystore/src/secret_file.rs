@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub use quorate_host::file::Existing;
 use quorate_host::{
     exit::{Ends, Exit},
-    file::{NewFile, Readers, flush_folder_of},
+    file::{self, FileError, NewFile, Readers, flush_folder_of},
     flush,
     other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
@@ -270,12 +270,10 @@ fn make_durable(path: &Path) -> Result<(), SecretFileError> {
 
 /// Refuses everything but a regular file: renaming over a link would replace the link and leave its target as it is.
 fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(()),
-        Ok(_) => Err(SecretFileError::NotRegular { path: path.to_owned() }),
-        Err(source) if source.kind() == ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(SecretFileError::io("replace", path, source)),
-    }
+    file::refuse_irregular(path).map_err(|refused| match refused {
+        FileError::Io { source, .. } => SecretFileError::io("replace", path, source),
+        _ => SecretFileError::NotRegular { path: path.to_owned() },
+    })
 }
 
 /// The size of the largest key file in bytes. Keystores have about 1 KiB.

@@ -4,11 +4,12 @@ use std::{collections::HashSet, num::NonZeroUsize, thread};
 
 use getrandom::SysRng;
 use pyo3::{
-    exceptions::PyTypeError,
+    exceptions::{PyOverflowError, PyTypeError},
     prelude::*,
     types::{PyBool, PyByteArray, PyBytes, PyMemoryView},
 };
 use quorate::{AnySuite, Backend, Options, Soundness, rand_core::UnwrapErr, threads::MOST_THREADS};
+use quorate_host::clipped;
 
 use crate::errors::{misused, undecodable};
 
@@ -51,18 +52,39 @@ pub(crate) fn list_of_bytes(name: &str, values: &Bound<'_, PyAny>) -> PyResult<V
     values.enumerate().map(|(index, value)| bytes(&format!("{name}[{index}]"), &value?)).collect()
 }
 
-/// A whole number, such as the index of a member. For Python a boolean is one too, and here it is a mistake: `False` would be member 0.
-pub(crate) struct Whole<T>(pub(crate) T);
-
-impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for Whole<T> {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if value.is_instance_of::<PyBool>() {
-            return Err(PyTypeError::new_err("found a boolean, expected a whole number"));
-        }
-        value.extract().map(Self).map_err(Into::into)
+/// The whole number that an argument is, such as the index of a member. For Python a boolean is one too, and here it is a mistake: `False`
+/// would be member 0.
+pub(crate) fn whole<T: TryFrom<u64>>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+    let of_type = |found: &str| PyTypeError::new_err(format!("{name}: found {found}, expected a whole number"));
+    if value.is_instance_of::<PyBool>() {
+        return Err(of_type("a boolean"));
     }
+    let outside = || {
+        // Python refuses to write thousands of digits.
+        let found =
+            value.str().map_or_else(|_| "a long one".to_owned(), |text| clipped(&text.to_string(), LONGEST_NUMBER));
+        let most = u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>());
+        misused(format!("{name}: found {found}, expected a whole number from 0 to {most}"))
+    };
+    match value.extract::<u64>() {
+        Ok(number) => T::try_from(number).map_err(|_| outside()),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(outside()),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(of_type(&type_name(value)?)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Characters of a number that an error shows.
+const LONGEST_NUMBER: usize = 40;
+
+/// The argument `soundness`, for functions where it has a default.
+pub(crate) fn soundness_bits(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole("soundness", value)
+}
+
+/// The argument `shard_mib`.
+pub(crate) fn shard_mib(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    whole("shard_mib", value)
 }
 
 /// Refuses a list of members that names one twice: a caller who counts them would take one for two.
@@ -102,9 +124,10 @@ pub(crate) fn no_shared_keys(suite: AnySuite) -> PyErr {
 }
 
 /// How to verify.
-pub(crate) fn options(threads: Option<usize>, backend: &str, soundness: u32) -> PyResult<Options> {
+pub(crate) fn options(threads: Option<&Bound<'_, PyAny>>, backend: &str, soundness: u32) -> PyResult<Options> {
     let threads = match threads {
         Some(threads) => {
+            let threads = whole("threads", threads)?;
             NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS).ok_or_else(|| {
                 misused(format!("threads: found {threads}, expected 1 to {MOST_THREADS}, or None for all"))
             })?

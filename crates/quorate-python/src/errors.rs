@@ -33,11 +33,13 @@ pub(crate) fn misused_set(error: quorate::MisuseError) -> PyErr {
 
 /// An error of the operating system, as Python raises it for a file.
 pub(crate) fn file_error(path: &Path, error: io::Error) -> PyErr {
-    match error.raw_os_error() {
-        // With a number and a name, Python chooses the class: FileNotFoundError.
-        Some(number) => PyOSError::new_err((number, error.to_string(), path.display().to_string())),
-        None => error.into(),
-    }
+    let number = error.raw_os_error();
+    let text = error.to_string();
+    // Python writes the number in front of the text, and does not need it behind it.
+    let suffix = number.map(|number| format!(" (os error {number})")).unwrap_or_default();
+    let text = text.strip_suffix(suffix.as_str()).unwrap_or(&text).to_owned();
+    // With a number and a name, Python chooses the class: FileNotFoundError.
+    PyOSError::new_err((number, text, path.as_os_str().to_owned()))
 }
 
 /// The bytes of a file. A pipe and a device are refused: opening one would wait for whoever writes to it, and hear no signal meanwhile.

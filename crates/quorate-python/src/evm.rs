@@ -9,7 +9,7 @@ use quorate_evm::{
 };
 
 use crate::{
-    argument::{Whole, bytes, list_of_bytes, refuse_repeated},
+    argument::{bytes, list_of_bytes, refuse_repeated, whole},
     errors::{misused, undecodable},
 };
 
@@ -109,14 +109,14 @@ impl QuorumPlan {
 pub(crate) fn plan_quorum(
     py: Python<'_>,
     network: &str,
-    signers: Vec<Whole<usize>>,
+    signers: Vec<Bound<'_, PyAny>>,
     results: Option<&Bound<'_, PyAny>>,
-    deadline: Option<Whole<u64>>,
+    deadline: Option<&Bound<'_, PyAny>>,
     store: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<QuorumPlan> {
     let network = Network::from_json(network.as_bytes()).map_err(undecodable)?;
     let keys = network.keys.len();
-    let signers: Vec<_> = signers.into_iter().map(|Whole(index)| index).collect();
+    let signers = signers.iter().map(|index| whole("signers", index)).collect::<PyResult<Vec<usize>>>()?;
     if let Some(index) = signers.iter().find(|index| **index >= keys) {
         return Err(misused(format!("signers: there is no member {index}: the network has {keys} keys")));
     }
@@ -130,7 +130,8 @@ pub(crate) fn plan_quorum(
     });
     let results = results.collect::<PyResult<Vec<_>>>()?;
     let store = store.map_or(Ok(Store::Nowhere), stored)?;
-    let order = Order { deadline: deadline.map_or(u64::MAX, |Whole(deadline)| deadline), store, ..Order::of(&results) };
+    let deadline = deadline.map(|deadline| whole("deadline", deadline)).transpose()?;
+    let order = Order { deadline: deadline.unwrap_or(u64::MAX), store, ..Order::of(&results) };
     let plan = py.detach(|| network.plan(&Measured::default(), &signers, order)).map_err(misused)?;
     Ok(QuorumPlan { network, plan })
 }
@@ -140,8 +141,8 @@ fn stored(store: &Bound<'_, PyAny>) -> PyResult<Store> {
     if store.extract::<&str>().is_ok_and(|text| text == "rental") {
         return Ok(Store::Rental);
     }
-    match store.extract::<Whole<u16>>() {
-        Ok(Whole(slot)) if slot < RENTAL => Ok(Store::Slot(slot)),
+    match whole::<u16>("store", store) {
+        Ok(slot) if slot < RENTAL => Ok(Store::Slot(slot)),
         _ => Err(PyTypeError::new_err(format!(
             "store: found {}, expected a slot from 0 to {}, \"rental\" or None",
             store.repr()?,

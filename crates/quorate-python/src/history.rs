@@ -22,7 +22,7 @@ use quorate_history::{
 use serde::Serialize;
 
 use crate::{
-    argument::{self, Whole, generator},
+    argument::{self, generator, whole},
     errors::{UndecidedError, misused, no_thread},
 };
 
@@ -37,8 +37,8 @@ pub(crate) fn plan_shards(
     network: Option<PathBuf>,
     chain: Option<PathBuf>,
     suite: Option<&str>,
-    soundness: u32,
-    shard_mib: u64,
+    #[pyo3(from_py_with = argument::soundness_bits)] soundness: u32,
+    #[pyo3(from_py_with = argument::shard_mib)] shard_mib: u64,
     only_invalid: bool,
 ) -> PyResult<usize> {
     let (suite, soundness) = (suite.map(argument::suite).transpose()?, argument::soundness(soundness)?);
@@ -61,11 +61,11 @@ pub(crate) fn has_plan(
     network: Option<PathBuf>,
     chain: Option<PathBuf>,
     suite: Option<&str>,
-    soundness: Option<u32>,
+    soundness: Option<&Bound<'_, PyAny>>,
     only_invalid: Option<bool>,
 ) -> PyResult<bool> {
     let suite = suite.map(argument::suite).transpose()?;
-    let soundness = soundness.map(argument::soundness).transpose()?;
+    let soundness = soundness.map(|bits| argument::soundness(whole("soundness", bits)?)).transpose()?;
     interruptible(py, move |_| {
         let network = network.as_deref().map(Chain::open).transpose().map_err(of_files)?;
         let drand = chain.as_deref().map(DrandChain::open).transpose().map_err(of_files)?;
@@ -104,7 +104,7 @@ pub(crate) struct Runner {
 impl Runner {
     #[new]
     #[pyo3(signature = (folder, *, threads=None, backend="auto"))]
-    fn new(py: Python<'_>, folder: PathBuf, threads: Option<usize>, backend: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, folder: PathBuf, threads: Option<&Bound<'_, PyAny>>, backend: &str) -> PyResult<Self> {
         let options = argument::options(threads, backend, 64)?;
         let manifest = py.detach(|| Manifest::read(&folder)).map_err(|error| of_shards(error).into_py())?;
         let verifier = Verifier::new(Options { soundness: manifest.terms.soundness, ..options });
@@ -118,12 +118,13 @@ impl Runner {
     }
 
     /// Verifies a shard if it has no result, and answers with the receipt.
-    fn run_json(&self, py: Python<'_>, shard: Whole<u64>) -> PyResult<String> {
+    fn run_json(&self, py: Python<'_>, shard: &Bound<'_, PyAny>) -> PyResult<String> {
+        let shard = whole("shard", shard)?;
         generator()?;
         let (folder, manifest, verifier) = (self.folder.clone(), self.manifest.clone(), self.verifier.clone());
         interruptible(py, move |stop| {
             let mut rng = generator().map_err(Fault::Python)?;
-            let receipt = shards::run(&folder, &manifest, shard.0, &verifier, &mut rng, |_| stop.check());
+            let receipt = shards::run(&folder, &manifest, shard, &verifier, &mut rng, |_| stop.check());
             json(&receipt.map_err(of_shards)?)
         })
     }

@@ -14,10 +14,10 @@ use pyo3::{
 };
 use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, MisuseError, Suite, UncheckedSignature};
 use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets};
-use quorate_host::file::{self, Existing, Readers};
+use quorate_host::file::{self, Existing, FileError, Readers};
 
 use crate::{
-    argument::{self, Whole, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name},
+    argument::{self, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name, whole},
     errors::{file_error, misused, misused_set, regular_file, truth, undecodable},
     key::{Of, is_true, made, of, over},
 };
@@ -102,7 +102,10 @@ impl KeySet {
         };
         let indices = members.try_iter().map_err(|_| wrong(members))?.map(|index| {
             let index = index?;
-            index.extract::<Whole<usize>>().map(|Whole(index)| index).map_err(|_| wrong(&index))
+            whole::<usize>("members", &index).map_err(|error| match error.is_instance_of::<PyTypeError>(py) {
+                true => wrong(&index),
+                false => error,
+            })
         });
         let indices = indices.collect::<PyResult<Vec<_>>>()?;
         refuse_repeated("members", &indices)?;
@@ -168,7 +171,8 @@ impl KeySet {
         Ok(Self(RwLock::new(Held::Shared(set))))
     }
 
-    /// Writes the set to a file that only its owner reads and writes. The file appears whole or not at all.
+    /// Writes the set to a file that only its owner reads and writes. The file appears whole or not at all. It replaces a regular file,
+    /// and nothing else that has its name.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let saved = py.detach(|| match self.read().view() {
             Of::MinPk(_, set) => Ok(set.to_saved()),
@@ -177,6 +181,13 @@ impl KeySet {
         });
         let saved = saved.map_err(|suite| {
             misused(format!("the suite {suite} is on BN254, and key sets are saved on BLS12-381 alone"))
+        })?;
+        if path.as_os_str().is_empty() {
+            return Err(misused("path: found an empty one, expected the name of a file"));
+        }
+        py.detach(|| file::refuse_irregular(&path)).map_err(|refused| match refused {
+            FileError::Io { source, .. } => file_error(&path, source),
+            refused => misused(refused),
         })?;
         let written = py.detach(|| file::write(&path, Readers::Owner, Existing::Replace, &saved));
         written.map_err(|error| file_error(&path, error))
@@ -195,12 +206,13 @@ impl KeySet {
     }
 
     /// Verifies a member's proof of possession, and records it if it is true.
-    fn prove(&self, py: Python<'_>, index: Whole<usize>, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn prove(&self, py: Python<'_>, index: &Bound<'_, PyAny>, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let index = whole("index", index)?;
         let proof = bytes("proof", proof)?;
         let proven = py.detach(|| {
             over!(self.write().own(), (_, set) => {
                 let proof = quorate::Signature::from_bytes(&proof).map_err(undecodable)?;
-                set.prove(index.0, proof).map_err(misused_set)
+                set.prove(index, proof).map_err(misused_set)
             })
         });
         truth(proven?)

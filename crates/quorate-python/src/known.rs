@@ -34,7 +34,8 @@ impl Known {
 impl Known {
     #[new]
     #[pyo3(signature = (*, limit=None))]
-    fn new(limit: Option<usize>) -> PyResult<Self> {
+    fn new(limit: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let limit = limit.map(|limit| argument::whole("limit", limit)).transpose()?;
         Ok(Self { verifier: Verifier::with_known_limit(default_options()?, limit.unwrap_or(usize::MAX)) })
     }
 

@@ -10,7 +10,7 @@ use pyo3::{
 use quorate_formats::{Entry, Malformed, Place, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
 
 use crate::{
-    argument::{Whole, bytes_like, type_name},
+    argument::{bytes_like, type_name, whole},
     errors::misused,
     key_set::KeySet,
 };
@@ -125,8 +125,8 @@ impl Kind {
                 let mut items = Vec::new();
                 for index in indices {
                     let index = index?;
-                    match index.extract::<Whole<u32>>() {
-                        Ok(Whole(index)) => items.push(index.to_string()),
+                    match whole::<u32>("members", &index) {
+                        Ok(index) => items.push(index.to_string()),
                         Err(_) => return wrong(&index, "indices from 0 to 2^32 - 1, or a bitmap as bytes"),
                     }
                 }

@@ -8,7 +8,7 @@ use quorate::{AnySuite, Bls12381Suite, MinPk, MinSig, Options, PublicKey, Scheme
 use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, SharingError, deal, shared_key::suite_of_json};
 
 use crate::{
-    argument::{self, Whole, bytes, default_options, generator, no_shared_keys, secret},
+    argument::{self, bytes, default_options, generator, no_shared_keys, secret, whole},
     errors::{misused, truth, undecodable},
     key::{Of, SecretKey, not_pickled},
 };
@@ -43,8 +43,8 @@ const _: () = assert!(size_of::<Share>() < 32, "the secret of a share is boxed")
 #[pymethods]
 impl Share {
     #[new]
-    fn new(index: Whole<u64>, data: &Bound<'_, PyAny>, suite: &str) -> PyResult<Self> {
-        let Whole(index) = index;
+    fn new(index: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, suite: &str) -> PyResult<Self> {
+        let index = whole("index", index)?;
         let data = secret(data)?;
         let read = |error: quorate::ParseError| undecodable(error);
         let secret = match argument::suite(suite)? {
@@ -166,16 +166,23 @@ impl SharedKey {
     }
 
     /// The key under which a participant's signature shares verify.
-    fn verification_key<'py>(&self, py: Python<'py>, index: Whole<u64>) -> PyResult<Bound<'py, PyBytes>> {
-        over!(&self.0, (_, key) => Ok(PyBytes::new(py, verification_key(key, index.0)?.to_bytes().as_ref())))
+    fn verification_key<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let index = whole("index", index)?;
+        over!(&self.0, (_, key) => Ok(PyBytes::new(py, verification_key(key, index)?.to_bytes().as_ref())))
     }
 
     /// Whether a signature share is that of a participant over a message.
-    fn verify_share(&self, index: Whole<u64>, message: &Bound<'_, PyAny>, share: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn verify_share(
+        &self,
+        index: &Bound<'_, PyAny>,
+        message: &Bound<'_, PyAny>,
+        share: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let index = whole("index", index)?;
         let (message, share) = (bytes("message", message)?, bytes("share", share)?);
         over!(&self.0, (suite, key) => {
             let signature = UncheckedSignature::from_bytes(&share).map_err(undecodable)?;
-            let index = key.committee().index(index.0).map_err(misused)?;
+            let index = key.committee().index(index).map_err(misused)?;
             match key.verification_key(index, default_options()?.backend) {
                 Ok(key) => truth(key.verify(*suite, &message, signature)),
                 // Nothing is the share of a participant whose verification key is the identity.
@@ -190,7 +197,7 @@ impl SharedKey {
     fn combine(&self, py: Python<'_>, message: &Bound<'_, PyAny>, shares: &Bound<'_, PyDict>) -> PyResult<Combined> {
         let message = bytes("message", message)?;
         let arrivals = shares.iter().map(|(index, share)| {
-            let Whole(index) = index.extract::<Whole<u64>>()?;
+            let index: u64 = whole("shares", &index)?;
             Ok((index, bytes(&format!("shares[{index}]"), &share)?))
         });
         let arrivals = arrivals.collect::<PyResult<Vec<_>>>()?;
@@ -208,8 +215,8 @@ impl SharedKey {
 pub(crate) fn split(
     py: Python<'_>,
     secret: &SecretKey,
-    threshold: Whole<usize>,
-    participants: Whole<usize>,
+    threshold: &Bound<'_, PyAny>,
+    participants: &Bound<'_, PyAny>,
     identifiers: &str,
 ) -> PyResult<(SharedKey, Vec<Share>)> {
     let identifiers = match identifiers {
@@ -220,7 +227,8 @@ pub(crate) fn split(
         }
     };
     let options = default_options()?;
-    let committee = Committee::new(threshold.0, participants.0, identifiers, options.backend).map_err(misused)?;
+    let (threshold, participants) = (whole("threshold", threshold)?, whole("participants", participants)?);
+    let committee = Committee::new(threshold, participants, identifiers, options.backend).map_err(misused)?;
     match secret.inner() {
         Of::MinPk(suite, secret) => {
             let (key, shares) = py.detach(|| dealt(&committee, *suite, secret, &options))?;

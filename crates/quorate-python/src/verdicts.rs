@@ -15,7 +15,7 @@ use pyo3::{
     IntoPyObjectExt,
     exceptions::{PyIndexError, PyTypeError},
     prelude::*,
-    types::{PyCapsule, PyDict, PyList, PySlice},
+    types::{PyBool, PyCapsule, PyDict, PyList, PySlice},
 };
 use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::Id;
@@ -199,7 +199,9 @@ impl Verdicts {
             let verdicts = places.map(|place| self.verdict(py, place)).collect::<PyResult<Vec<_>>>()?;
             return PyList::new(py, verdicts)?.into_py_any(py);
         }
-        let index: isize = key.extract().map_err(|_| {
+        // For Python, True is 1.
+        let index = key.extract::<isize>().ok().filter(|_| !key.is_instance_of::<PyBool>());
+        let index = index.ok_or_else(|| {
             let found = key.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
             PyTypeError::new_err(format!("found {found}, expected an index or a slice"))
         })?;

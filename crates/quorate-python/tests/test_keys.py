@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -356,6 +357,35 @@ def test_key_sets_in_files(tmp_path: Path) -> None:
         quorate.KeySet.load(saved)
     with pytest.raises(quorate.UsageError, match="on BN254"):
         quorate.KeySet(BN254_POP[0]).save(tmp_path / "bn254")
+
+
+def test_save_replaces_nothing_but_a_regular_file(tmp_path: Path) -> None:
+    _, keys = committee()
+    target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
+    target.write_text("the set of yesterday")
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    for path, expected in ((link, "is a link"), (pipe, "is no regular file"), (tmp_path, "is no regular file")):
+        with pytest.raises(quorate.UsageError, match=expected):
+            keys.save(path)
+    assert link.is_symlink() and pipe.is_fifo()
+    assert target.read_text() == "the set of yesterday"
+    keys.save(target)
+    assert len(quorate.KeySet.load(target)) == len(keys)
+    with pytest.raises(quorate.UsageError, match="path: found an empty one"):
+        keys.save("")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "target"]
+
+
+def test_errors_of_files_have_errno_and_filename(tmp_path: Path) -> None:
+    _, keys = committee()
+    path = tmp_path / "none" / "keys.set"
+    for call in (lambda: keys.save(path), lambda: quorate.KeySet.load(path)):
+        with pytest.raises(FileNotFoundError) as raised:
+            call()
+        error = raised.value
+        assert (error.errno, error.filename) == (errno.ENOENT, str(path))
+        assert error.strerror is not None and "os error" not in error.strerror
 
 
 def test_key_sets_of_other_suites() -> None:

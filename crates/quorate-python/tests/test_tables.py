@@ -153,6 +153,22 @@ def test_types_of_lists(kind: pa.DataType) -> None:
     assert len(quorate.verify(connection.sql("from claims"), suite="eth2").invalid) == 1
 
 
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_a_column_of_no_claim_may_have_any_type(kind: str) -> None:
+    frame, wide = pl.DataFrame(COLUMNS), pl.lit(1, dtype=getattr(pl, kind))
+    with_other = frame.with_columns(x=wide)
+    for claims in (with_other, with_other.lazy(), with_other.to_struct("claims"), [with_other]):
+        check(claims)
+    with pytest.raises(quorate.TableError, match=f'the column "id" has the type {kind}'):
+        quorate.verify(frame.with_columns(id=wide))
+
+
+def test_a_column_of_objects_in_pandas_may_stand_beside_the_claims() -> None:
+    frame = pd.DataFrame(COLUMNS)
+    frame["x"] = [object() for _ in range(len(frame))]
+    check(frame)
+
+
 def test_a_row_that_is_null_as_a_whole_makes_no_claim() -> None:
     columns = [pa.array(values) for values in COLUMNS.values()]
     mask = pa.array([False, True, False, False, False, False])

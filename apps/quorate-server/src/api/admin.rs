@@ -10,6 +10,7 @@ use axum::{
 };
 use quorate::SourceId;
 use quorate_batcher::shown_name;
+use quorate_formats::NAME_LIMIT;
 use quorate_host::unix_seconds;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
@@ -71,7 +72,15 @@ pub(super) async fn ban(State(app): State<Arc<App>>, body: Body) -> Result<Json<
     const YEAR: u64 = 366 * 86_400;
     let Ban { source, seconds } = read(body)?;
     if !(1..=YEAR).contains(&seconds) {
-        return Err(ApiError::bad_query(format!("\"seconds\": found {seconds}, expected 1 to {YEAR}")));
+        return Err(bad_body(format!("\"seconds\": found {seconds}, expected 1 to {YEAR}")));
+    }
+    if let SourceId::Name(name) = &source
+        && name.len() > LONGEST_SOURCE
+    {
+        let found = name.len();
+        return Err(bad_body(format!(
+            "\"source\": found {found} bytes of text, expected at most {LONGEST_SOURCE}, as claims have"
+        )));
     }
     tracing::info!(source = %shown_name(&source), seconds, "a ban by the administrator");
     app.batcher.ban(&source, Duration::from_secs(seconds));
@@ -105,8 +114,14 @@ fn read<T: DeserializeOwned>(body: Body) -> Result<T, ApiError> {
         }
         _ => ApiError::cut_off(),
     })?;
-    serde_json::from_slice(&body).map_err(|error| {
-        let message = format!("the body: {}", quorate_host::plain(&error.to_string()));
-        ApiError::new(StatusCode::BAD_REQUEST, "bad-body", message)
-    })
+    serde_json::from_slice(&body)
+        .map_err(|error| bad_body(format!("the body: {}", quorate_host::plain(&error.to_string()))))
 }
+
+/// The body, or a field of it, is not understood.
+fn bad_body(message: String) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "bad-body", message)
+}
+
+/// The longest source of a claim: the longest that a claim states, behind the names of its client and of its connection.
+const LONGEST_SOURCE: usize = NAME_LIMIT + 1024;

@@ -69,7 +69,7 @@ impl ApiError {
         Self { status, body: Box::new(ErrorBody { error }) }
     }
 
-    /// The query or a field of a request is not understood.
+    /// The query of a request is not understood.
     pub(crate) fn bad_query(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad-query", message)
     }
@@ -93,9 +93,18 @@ impl ApiError {
     }
 
     /// The body is longer than it may be.
-    pub(crate) fn too_long(what: &str, limit: usize) -> Self {
-        let message =
-            format!("{what} is longer than {limit} bytes, the limit; send several requests, or a stream of JSON lines");
+    pub(crate) fn body_too_long(limit: usize) -> Self {
+        Self::too_long(format!(
+            "the body is longer than {limit} bytes, the limit; send several requests, or a stream of JSON lines"
+        ))
+    }
+
+    /// A line of a stream is longer than it may be.
+    pub(crate) fn line_too_long(limit: usize) -> Self {
+        Self::too_long(format!("the line is longer than {limit} bytes, the limit; split its claim into smaller ones"))
+    }
+
+    fn too_long(message: String) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-long", message)
     }
 

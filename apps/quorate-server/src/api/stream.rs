@@ -3,7 +3,11 @@
 //! A stream holds one line, at most `limits.stream_claims` claims, and a few pieces of answers. A client that does not read
 //! its answers is not read either, and is cut off after `limits.write_ms`.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use axum::{
     body::Body,
@@ -63,6 +67,7 @@ impl Stream {
         let (mut reading, mut index, mut ended_by) = (true, 0, None);
         // A claim that waits until the queue has room.
         let mut ahead: Option<Named> = None;
+        let mut known_in = Weak::new();
         let mut line_until = Instant::now() + line_time;
         while reading || ahead.is_some() || !in_progress.is_empty() {
             if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named, &self.asked)) {
@@ -91,7 +96,8 @@ impl Stream {
                 }
                 () = app.connections.stopping().cancelled(), if reading => {
                     reading = false;
-                    ended_by = Some(("stopped", "the server is stopping; send the lines from here on to another one".to_owned()));
+                    let message = "the server is stopping; send the lines from here on to another one";
+                    ended_by = Some((lines.number + 1, "stopped", message.to_owned()));
                 }
                 line = timeout_at(line_until, lines.next(&mut held)), if reading && ahead.is_none()
                     && in_progress.len() < limits.stream_claims =>
@@ -104,17 +110,25 @@ impl Stream {
                         }
                         Ok(Err(error)) => {
                             reading = false;
-                            ended_by = Some((error.body.error.code, error.body.error.message));
+                            ended_by = Some((lines.number + 1, error.body.error.code, error.body.error.message));
                             continue;
                         }
                         Err(_) => {
                             reading = false;
                             let message = format!("the next line did not arrive within {} ms, the limit", limits.body_ms);
                             let busy = ApiError::busy().body.error;
-                            ended_by = Some(if lines.waits() { (busy.code, busy.message) } else { ("timeout", message) });
+                            let (code, message) =
+                                if lines.waits() { (busy.code, busy.message) } else { ("timeout", message) };
+                            ended_by = Some((lines.number + 1, code, message));
                             continue;
                         }
                     };
+                    if let Err(why) = app.still_knows(&self.caller, &mut known_in) {
+                        app.metrics.unknown_client();
+                        reading = false;
+                        ended_by = Some((lines.number, "unknown-client", why.to_string()));
+                        continue;
+                    }
                     let mut wanted = 2 * line.len();
                     let memory_until = Instant::now() + line_time;
                     let now = app.in_force();
@@ -165,9 +179,9 @@ impl Stream {
                 () = self.out.to_client.closed() => return,
             }
         }
-        if let Some((code, message)) = ended_by {
+        if let Some((line, code, message)) = ended_by {
             // If the client is gone, nobody needs it.
-            let _ = self.out.error(code, &message, lines.number + 1).await;
+            let _ = self.out.error(code, &message, line).await;
         }
     }
 }
@@ -245,7 +259,7 @@ impl Lines {
             }
             self.searched = self.rest.len();
             if self.searched > self.limit {
-                return Err(ApiError::too_long("the line", self.limit));
+                return Err(ApiError::line_too_long(self.limit));
             }
             if let Some(data) = &self.waiting {
                 held.wait_for(BUFFER * data.len(), FOREVER).await.ok_or_else(ApiError::busy)?;
@@ -268,7 +282,7 @@ impl Lines {
 
     fn counted(&mut self, line: Bytes) -> Result<Bytes, ApiError> {
         if line.len() > self.limit {
-            return Err(ApiError::too_long("the line", self.limit));
+            return Err(ApiError::line_too_long(self.limit));
         }
         self.number += 1;
         Ok(line)
@@ -305,6 +319,14 @@ mod tests {
         }
         assert_eq!(found, ["ab", "c", "", "last line"]);
         assert_eq!(lines.number, 4);
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_not_sent_as_a_stream() {
+        let (mut lines, budget) = (lines(&["abcde\n"], 4), budget(1 << 20));
+        let error = lines.next(&mut budget.holding()).await.unwrap_err();
+        assert_eq!(error.body.error.code, "too-long");
+        assert!(error.body.error.message.ends_with("split its claim into smaller ones"), "{error:?}");
     }
 
     /// What others give back is enough to go on, and nothing of the line is lost by the wait.

@@ -175,7 +175,7 @@ pub(super) async fn read_body(
     longest: usize,
     held: &mut Held,
 ) -> Result<Vec<u8>, ApiError> {
-    let too_long = || ApiError::too_long("the body", longest);
+    let too_long = || ApiError::body_too_long(longest);
     let stated = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if stated.is_some_and(|length| length > longest) {
         return Err(too_long());

@@ -126,6 +126,18 @@ fn a_page_of_another_name_is_not_answered() {
 }
 
 #[test]
+fn a_request_without_host() {
+    let rig = Rig::start();
+    for (hosts, expected) in [("", 400), ("Host: localhost\r\n", 200), ("Host: localhost\r\nHost: localhost\r\n", 400)]
+    {
+        let answer = ask(rig.tcp(), &format!("GET /livez HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n"), b"");
+        assert_eq!(answer.status, expected, "{answer:?}");
+    }
+    // Some balancers ask for the health in HTTP/1.0, which has no such header.
+    assert_eq!(ask(rig.tcp(), "GET /livez HTTP/1.0\r\n\r\n", b"").status, 200);
+}
+
+#[test]
 fn requests_that_are_not_http() {
     let rig = Rig::start();
     for request in [

@@ -1,8 +1,15 @@
 //! Clients that are known by a token, and no others.
 
-use std::{io::Write as _, net::TcpStream, os::unix::net::UnixStream, thread};
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    os::unix::net::UnixStream,
+    thread,
+};
 
 use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use prost::Message as _;
 use quorate_server::config::Config;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -10,7 +17,10 @@ use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
     bounds::claim,
-    grpc::{Caller, framed, proto::VerifyRequest},
+    grpc::{
+        Caller, claims, framed,
+        proto::{self, Common, StreamRequest, VerifyRequest, stream_request::Of},
+    },
     rig::{Answer, Rig, ask, eventually, get, secret},
 };
 
@@ -176,4 +186,75 @@ fn tokens_change_while_the_server_runs() {
     let error = format!("{:#}", rig.reload(|_| {}).unwrap_err());
     assert!(error.starts_with("clients.tokens: ") && error.contains("other users can read it (mode 644)"), "{error}");
     assert_eq!([status("leaked"), status("new")], [401, 200]);
+}
+
+/// Whoever holds a token that leaked opens a stream before its operator takes the token away.
+#[test]
+fn a_stream_ends_when_its_clients_token_is_taken_away() {
+    let (rig, runtime) = (rig(), Runtime::new().unwrap());
+    let line = claim(true, None).to_string() + "\n";
+    let head = format!(
+        "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n\
+         Authorization: Bearer of bob\r\nContent-Length: {}\r\n\r\n",
+        3 * line.len()
+    );
+    let (mut lines, mut answered) = (rig.tcp(), Vec::new());
+    lines.write_all(head.as_bytes()).unwrap();
+    let (send, mut answers) = runtime.block_on(async {
+        let (send, sent) = mpsc::channel::<Bytes>(4);
+        send.send(framed(&StreamRequest { of: Some(Of::Common(Common::default())) })).await.unwrap();
+        let caller = Caller::connect(rig.address).await.with_token("of bob");
+        (send, caller.call("VerifyStream", sent).await.unwrap().into_body())
+    });
+    let message = framed(&StreamRequest { of: Some(Of::Claim(claims().remove(0))) });
+    for valid in [1, 2] {
+        lines.write_all(line.as_bytes()).unwrap();
+        while String::from_utf8_lossy(&answered).matches("\"valid\":true").count() < valid {
+            let mut byte = [0];
+            lines.read_exact(&mut byte).unwrap();
+            answered.push(byte[0]);
+        }
+        runtime.block_on(async {
+            send.send(message.clone()).await.unwrap();
+            let frame = answers.frame().await.unwrap().unwrap().into_data().unwrap();
+            assert!(proto::Answer::decode(&frame[5..]).unwrap().valid);
+        });
+        // A reload that leaves bob his token leaves him his streams.
+        rig.reload(|_| {}).unwrap();
+    }
+    let file = rig.secret("without_bob.toml", &tokens(&[("alice", "of alice")]));
+    rig.reload(move |config| config.clients.tokens = file).unwrap();
+    lines.write_all(line.as_bytes()).unwrap();
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("\"code\":\"unknown-client\"") && rest.contains("\"line\":3"), "{rest}");
+    assert!(!rest.contains("\"valid\""), "{rest}");
+    let trailers = runtime.block_on(async {
+        send.send(message).await.unwrap();
+        answers.collect().await.unwrap().trailers().cloned()
+    });
+    assert_eq!(trailers.unwrap().get("grpc-status").unwrap(), "16");
+}
+
+/// A token that is another client's after a reload would go on in the name of the first one.
+#[test]
+fn a_stream_ends_when_its_token_is_another_clients() {
+    let rig = rig();
+    let line = claim(true, None).to_string() + "\n";
+    let head = format!(
+        "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n\
+         Authorization: Bearer of bob\r\nContent-Length: {}\r\n\r\n",
+        line.len()
+    );
+    let mut lines = rig.tcp();
+    lines.write_all(head.as_bytes()).unwrap();
+    eventually("the stream is in progress", || {
+        rig.admin_get("/metrics").body.contains("quorate_requests_in_progress 1\n")
+    });
+    let file = rig.secret("renamed.toml", &tokens(&[("carol", "of bob")]));
+    rig.reload(move |config| config.clients.tokens = file).unwrap();
+    lines.write_all(line.as_bytes()).unwrap();
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("unknown-client") && rest.contains("began under another name"), "{rest}");
 }

@@ -22,13 +22,21 @@ fn the_curl_example() {
     }
     let rig = Rig::start();
     let mut command = shell("exec sh \"$0\"");
-    command.arg(example("server/verify.sh")).env("QUORATE_SERVER_URL", format!("http://{}", rig.address));
+    command.arg(example("server/verify.sh")).env("QUORATE_URL", format!("http://{}", rig.address));
     let text = command.ran().exits(0).out;
     // The document shows it.
     let document = read("docs/server.md");
     let (_, shown) = document.split_once("$ sh examples/server/verify.sh\n").unwrap();
     let (shown, _) = shown.split_once("```").unwrap();
     assert_eq!(text, shown, "docs/server.md shows something else");
+}
+
+/// Exported for a script, such a variable would stop each server that starts, which takes it for a field.
+#[test]
+fn the_examples_name_no_variable_of_the_server() {
+    for script in ["server/verify.sh", "server/verify.py"] {
+        assert!(!fs::read_to_string(example(script)).unwrap().contains(PREFIX), "{script}");
+    }
 }
 
 #[test]

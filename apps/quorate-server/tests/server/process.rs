@@ -222,6 +222,22 @@ fn wrong_configurations_are_refused_by_name() {
     }
 }
 
+/// Without the variable that names its clients, a server would answer everybody.
+#[test]
+fn a_variable_that_is_not_utf8_is_refused() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    let (value, name) = (OsStr::from_bytes(b"/tmp/\xff"), OsStr::from_bytes(b"QUORATE_SERVER_LIMITS_\xff"));
+    for (expected, command) in [
+        ("QUORATE_SERVER_CLIENTS_TOKENS", program().env("QUORATE_SERVER_CLIENTS_TOKENS", value)),
+        ("QUORATE_SERVER_LIMITS_CLAIMS", program().env("QUORATE_SERVER_LIMITS_CLAIMS", OsStr::from_bytes(b"\xff5"))),
+        ("QUORATE_SERVER_LIMITS_", program().env(name, "5")),
+    ] {
+        command.arg("--print-config").ran().exits(2).says(expected).says("not UTF-8");
+    }
+    program().env("OTHER_VARIABLE", value).arg("--print-config").ran().exits(0);
+}
+
 /// A start that fails again as long as nobody mends a file ends with 2, so that systemd does not repeat it.
 #[test]
 fn files_that_the_configuration_names_and_that_are_wrong() {

@@ -67,12 +67,34 @@ fn an_administrator_bans() {
         (json!([]), "body"),
     ] {
         let answer = rig.admin("/v1/ban", &body.to_string());
-        assert_eq!(answer.status, 400, "{answer:?}");
+        assert_eq!((answer.status, answer.code().as_str()), (400, "bad-body"), "{answer:?}");
         assert!(answer.message().contains(expected), "{}", answer.message());
     }
     let long = json!({"source": "a".repeat(256 << 10), "seconds": 1}).to_string();
     let answer = rig.admin("/v1/ban", &long);
     assert_eq!((answer.status, answer.code()), (413, "too-long".to_owned()));
+}
+
+#[test]
+fn a_ban_by_word_does_not_speak_of_false_claims() {
+    let rig = Rig::start();
+    let ban = json!({"source": "honest", "seconds": 60}).to_string();
+    assert_eq!(rig.admin("/v1/ban", &ban).json(), json!({"done": true}));
+    let refused = rig.verify(&claim("honest", true));
+    assert_eq!(refused.status, 403);
+    assert!(refused.message().contains("or the operator banned it"), "{}", refused.message());
+}
+
+/// No claim has such a source, and everybody would read the name in the list.
+#[test]
+fn a_ban_of_a_longer_name_is_refused() {
+    let rig = Rig::start();
+    let ban = |length: usize| rig.admin("/v1/ban", &json!({"source": "a".repeat(length), "seconds": 60}).to_string());
+    let answer = ban(200_000);
+    assert_eq!((answer.status, answer.code().as_str()), (400, "bad-body"), "{answer:?}");
+    assert!(answer.message().contains("\"source\": found 200000 bytes of text"), "{}", answer.message());
+    assert_eq!(rig.get("/v1/sources").json(), json!([]));
+    assert_eq!(ban(32 << 10).json(), json!({"done": true}));
 }
 
 /// The numbers of connections begin anew with the server, so their bans are in no file.

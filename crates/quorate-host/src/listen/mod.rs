@@ -58,7 +58,7 @@ pub use self::{
     counts::{Counted, CountsByKey},
     places::Places,
     reach::{BeyondLoopback, refuse_beyond_loopback},
-    tls::{LoadedTls, Tls, TlsClients, TlsError, TlsFiles},
+    tls::{LoadedTls, NamesNobody, Tls, TlsClients, TlsError, TlsFiles},
 };
 use crate::{is_own_name, socket::SocketFile};
 
@@ -109,7 +109,7 @@ pub struct RemoteEnd {
     /// Its IP address, or its process, as text.
     pub name: Arc<str>,
     /// The name in the certificate that it has shown over TLS, and that an authority of the listener has signed.
-    pub certificate: Option<Arc<str>>,
+    pub certificate: Option<Result<Arc<str>, NamesNobody>>,
 }
 
 /// What a listener serves.
@@ -380,16 +380,7 @@ impl Connections {
             () = activity.closing().cancelled() => return,
         };
         let shown = stream.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
-        if let Some(own) = shown.first() {
-            let name = tls::name_of(own);
-            if name.is_none() {
-                tracing::debug!(
-                    "a client's certificate is not for one DNS name, so it names nobody; the connection is closed"
-                );
-                return;
-            }
-            remote.certificate = name;
-        }
+        remote.certificate = shown.first().map(tls::name_of);
         let unknown = async move {
             if shown.is_empty() {
                 future::pending::<()>().await;
@@ -429,9 +420,9 @@ impl Connections {
                 let mut request: Request = request.map(Body::new);
                 request.extensions_mut().insert(remote);
                 let closes = late && request.version() < Version::HTTP_2;
-                let mut response = match hosts.filter(|hosts| !hosts.have(&request)) {
+                let mut response = match hosts.and_then(|hosts| hosts.refusal(&request)) {
                     None => router.oneshot(request).await.unwrap_or_else(|never| match never {}),
-                    Some(hosts) => hosts.misdirected(),
+                    Some(refusal) => refusal,
                 };
                 if closes {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -537,12 +528,28 @@ impl Hosts {
         is_own_name(authority, request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes), &self.names)
     }
 
-    fn misdirected(&self) -> axum::response::Response {
-        let text = format!(
-            "the header Host names another server; call this one by its IP address or as localhost, or list the name in {}\n",
-            self.stated_in
-        );
-        (StatusCode::MISDIRECTED_REQUEST, [(X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response()
+    /// The answer to a request that does not call the server by a name of its own. HTTP/1.0 has no header `Host`: a request that names
+    /// nobody comes from no browser, and such a balancer may ask for our health.
+    fn refusal(&self, request: &Request) -> Option<axum::response::Response> {
+        let named = request.headers().get_all(HOST).iter().count();
+        let is_nameless = request.uri().authority().is_none() && named == 0;
+        if self.have(request) || is_nameless && request.version() <= Version::HTTP_10 {
+            return None;
+        }
+        let (status, text) = match (request.uri().authority(), named) {
+            (Some(_), _) | (None, 1) => (
+                StatusCode::MISDIRECTED_REQUEST,
+                format!(
+                    "the header Host names another server; call this one by its IP address or as localhost, or list the name in {}\n",
+                    self.stated_in
+                ),
+            ),
+            (None, found) => (
+                StatusCode::BAD_REQUEST,
+                format!("found {found} headers Host, expected one; send the name of this server once\n"),
+            ),
+        };
+        Some((status, [(X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response())
     }
 }
 
@@ -620,5 +627,26 @@ mod tests {
         }
         let absolute = Request::builder().uri("http://evil.example/").header(HOST, "localhost").body(Body::empty());
         assert!(!hosts.have(&absolute.unwrap()));
+    }
+
+    #[test]
+    fn only_http_1_0_leaves_the_name_out() {
+        let hosts = Hosts { names: Arc::new([]), stated_in: "hosts" };
+        let refused = |version, named: usize| {
+            let request =
+                (0..named).fold(Request::builder().version(version), |request, _| request.header(HOST, "localhost"));
+            hosts.refusal(&request.body(Body::empty()).unwrap()).map(|refusal| refusal.status())
+        };
+        for (version, named, expected) in [
+            (Version::HTTP_10, 0, None),
+            (Version::HTTP_10, 1, None),
+            (Version::HTTP_10, 2, Some(StatusCode::BAD_REQUEST)),
+            (Version::HTTP_11, 0, Some(StatusCode::BAD_REQUEST)),
+            (Version::HTTP_11, 1, None),
+            (Version::HTTP_11, 2, Some(StatusCode::BAD_REQUEST)),
+            (Version::HTTP_2, 0, Some(StatusCode::BAD_REQUEST)),
+        ] {
+            assert_eq!(refused(version, named), expected, "{version:?}: {named}");
+        }
     }
 }

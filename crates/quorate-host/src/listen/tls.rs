@@ -176,10 +176,17 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 /// The longest file: 1 MiB.
 const LARGEST: u64 = 1 << 20;
 
-/// The name in a client's certificate: the one DNS name that it is for. A certificate for several, or for none, names nobody.
-pub(super) fn name_of(certificate: &CertificateDer<'_>) -> Option<Arc<str>> {
-    let certificate = EndEntityCert::try_from(certificate).ok()?;
+/// A client's certificate is for several DNS names, or for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the certificate is not for exactly one DNS name, so it names nobody; ask for another certificate")]
+pub struct NamesNobody;
+
+/// The name in a client's certificate: the one DNS name that it is for.
+pub(super) fn name_of(certificate: &CertificateDer<'_>) -> Result<Arc<str>, NamesNobody> {
+    let certificate = EndEntityCert::try_from(certificate).map_err(|_| NamesNobody)?;
     let mut names = certificate.valid_dns_names();
-    let name = names.next()?;
-    names.next().is_none().then(|| name.to_ascii_lowercase().into())
+    match (names.next(), names.next()) {
+        (Some(name), None) => Ok(name.to_ascii_lowercase().into()),
+        _ => Err(NamesNobody),
+    }
 }

@@ -33,7 +33,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Which events are written: a level, or rules such as `info,quorate_node=debug`.
+/// Which events are written: a level, or rules such as `info,quorate_host=debug`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LogLevel(String);
@@ -52,7 +52,7 @@ pub enum LogError {
 
 /// A text that is not a level.
 #[derive(Debug, Error)]
-#[error("found {found:?}, expected error, warn, info, debug, trace, or rules such as info,quorate_node=debug: {why}")]
+#[error("found {found:?}, expected error, warn, info, debug, trace, or rules such as info,quorate_host=debug: {why}")]
 pub struct NoLogLevel {
     found: String,
     why: String,

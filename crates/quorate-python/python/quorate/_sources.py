@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from quorate._errors import TableError
+
 COLUMNS = frozenset(
     {
         "id",
@@ -34,9 +36,14 @@ def table(claims: Any) -> Any:
         if isinstance(claims, polars.LazyFrame):
             return _with_values(polars, _of_claims(claims, claims.collect_schema().names()).collect())
         if isinstance(claims, polars.Series) and isinstance(claims.dtype, polars.Struct):
-            return _with_values(polars, claims.struct.unnest())
+            claims = claims.struct.unnest()
         if isinstance(claims, polars.DataFrame):
-            return _with_values(polars, claims)
+            return _with_values(polars, _of_claims(claims, claims.columns))
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(claims, pandas.DataFrame):
+        read = [name in COLUMNS for name in claims.columns]
+        # A column of other objects has no type of Arrow.
+        claims = claims.loc[:, read] if any(read) else claims
     dataset = sys.modules.get("pyarrow.dataset")
     if dataset is not None:
         if isinstance(claims, dataset.Dataset):
@@ -87,6 +94,8 @@ def _with_values(polars: Any, frame: Any) -> Any:
     """
     unread = []
     for name, kind in frame.schema.items():
+        if name in COLUMNS and _is_foreign(polars, kind):
+            raise TableError(f'the column "{name}" has the type {kind}, which Arrow does not have; cast it to another type')
         if not _has_null(polars, kind):
             continue
         if name in COLUMNS and isinstance(kind, (polars.List, polars.Array)):
@@ -94,6 +103,14 @@ def _with_values(polars: Any, frame: Any) -> Any:
         else:
             unread.append(name)
     return frame.drop(unread)
+
+
+def _is_foreign(polars: Any, kind: Any) -> bool:
+    """Whether a type of polars is none of Arrow. Older versions have fewer of them."""
+    if isinstance(kind, (polars.List, polars.Array)):
+        return _is_foreign(polars, kind.inner)
+    foreign = (getattr(polars, name, None) for name in ("Int128", "UInt128", "Object"))
+    return any(kind == one for one in foreign if one is not None)
 
 
 def _has_null(polars: Any, kind: Any) -> bool:

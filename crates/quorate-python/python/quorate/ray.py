@@ -70,6 +70,9 @@ def run(folder: PathLike, *, workers: int | None = None, threads: int = 1, retri
 def _check(workers: int | None, threads: int) -> None:
     """Refuses numbers with which no shard would run."""
     for name, number in (("workers", workers), ("threads", threads)):
+        # For Python, True is 1.
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            raise TypeError(f"{name}: found {type(number).__name__}, expected a whole number")
         if number is not None and number < 1:
             raise UsageError(f"{name}: found {number}, expected 1 or more")
 
