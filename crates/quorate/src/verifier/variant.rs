@@ -11,7 +11,6 @@ use rand_core::CryptoRng;
 
 use super::{sum_error::SumError, trust::TrustError};
 use crate::{
-    aggregate::MisuseError,
     bdn,
     claim::Claim,
     claim_bytes::{ClaimBytes, Item, Messages, PublicKeys},
@@ -344,11 +343,11 @@ fn decode<S: Suite>(
             let set = set.of_variant::<S>().ok_or(Reason::OtherVariant)?;
             match (&claim.messages, suite.scheme()) {
                 (Messages::Shared(_), Scheme::ProofOfPossession) if of > 1 && taken == MemberKeys::Sum => {
-                    let sum = set.sum_for_claim(members).map_err(of_members)?;
+                    let sum = set.sum_for_claim(members).map_err(Reason::of_members)?;
                     vec![PublicKey::from_sum(sum).ok_or(Reason::IdentityAggregateKey)?]
                 }
                 // Two of several messages can be equal, too.
-                (_, scheme) => set.keys_for_claim(members, scheme == Scheme::ProofOfPossession).map_err(of_members)?,
+                (_, scheme) => set.keys_for_claim(members, scheme == Scheme::ProofOfPossession).map_err(Reason::of_members)?,
             }
         }
     };
@@ -371,16 +370,6 @@ fn decode<S: Suite>(
         Some(source) => decoded.from_source(source.clone()),
         None => decoded,
     })
-}
-
-/// Why the members of a set make no claim.
-fn of_members(misuse: MisuseError) -> Reason {
-    match misuse {
-        MisuseError::NoSuchMember { index, members } => Reason::NoSuchMember { index, members },
-        MisuseError::PossessionUnproven { index } => Reason::PossessionUnproven { index },
-        // A sum of members has no other flaw.
-        _ => Reason::Undecided,
-    }
 }
 
 /// Keys that were decoded before, since committees and gossip repeat them.
