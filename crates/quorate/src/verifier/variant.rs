@@ -19,7 +19,7 @@ use crate::{
     hash_cache::{CachedHashes, HASH_MEMORY, HashCache},
     key::PublicKey,
     keyset::KeyError,
-    known::Known,
+    known::{Entry, Known, MessageDigests, digest},
     naive,
     parse::ParseError,
     plan::{Message, Options, Plan},
@@ -88,17 +88,31 @@ impl<S: Suite> Variant<S> {
         let mut members =
             parallel_chunks(options.threads, &signatures, LEAST, |points| options.backend.in_subgroup(points))
                 .into_iter();
-        let mut known = write(&self.known);
+        let mut proven = Vec::new();
         for (item, claim) in items.iter().zip(decoded) {
             results[item.index] = match claim.map(|claim| (members.next(), claim.defect(), claim)) {
                 Err(reason) => Err(reason.into()),
                 Ok((_, Some(defect), _)) => Err(Reason::from(defect).into()),
                 Ok((Some(true), None, claim)) => {
-                    known.remember(&claim, Signature::from_member(claim.signature().point()));
+                    proven.push(claim);
                     Ok(())
                 }
                 Ok(_) => Err(Reason::from(ParseError::SignatureNotInSubgroup).into()),
             };
+        }
+        self.insert(proven.into_iter());
+    }
+
+    /// Remembers claims of one statement that are valid.
+    fn insert(&self, valid: impl Iterator<Item = Claim<S>>) {
+        let entry = |claim: Claim<S>| {
+            Some((Entry::of_claim(&claim)?, Signature::from_member(claim.signature().point())))
+        };
+        // Their messages are hashed before the lock is taken.
+        let entries: Vec<_> = valid.filter_map(entry).collect();
+        if !entries.is_empty() {
+            let mut known = write(&self.known);
+            entries.into_iter().for_each(|(entry, signature)| known.insert(entry, signature));
         }
     }
 
@@ -110,13 +124,20 @@ impl<S: Suite> Variant<S> {
             decode(suite, claim, |bytes| keys.get(suite, bytes), MemberKeys::Each, signature)
         });
         match decoded {
-            Ok(claim) => read(&self.known).knows(&claim),
+            Ok(claim) => self.signatures_of(&claim).iter().map(Option::is_some).collect(),
             Err(_) => vec![false; claim.statements()],
         }
     }
 
+    /// By statement of a claim: its signature, if it is known. It is a copy, so a statement that is forgotten a moment later is still
+    /// subtracted, as if the call had been made a moment earlier.
+    fn signatures_of(&self, claim: &Claim<S>) -> Vec<Option<Signature<S>>> {
+        let digests = MessageDigests::of(claim);
+        read(&self.known).signatures_of(claim, &digests)
+    }
+
     /// Decodes the claims, subtracts known statements and plans the rest. Writes the verdict of each claim that does
-    /// not decode. `None` if no claim decodes.
+    /// not decode. `None` if no claim decodes. Nothing is locked while it decodes, hashes or subtracts, so no call waits for another's.
     pub(super) fn prepare(
         &self,
         items: &[Item<'_, S>],
@@ -127,12 +148,17 @@ impl<S: Suite> Variant<S> {
         let items: Vec<_> = items.iter().collect();
         let decoded = self.decode(&items, options);
         let (mut indices, mut rest, mut is_single, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        let known = read(&self.known);
+        let is_any_known = self.known() > 0;
         for (item, claim) in items.iter().zip(decoded) {
             match claim {
                 Ok(claim) => {
-                    let reduced = claim.without(&known, options.backend);
-                    subtracted[item.index] = claim.len() - reduced.len();
+                    let statements = claim.len();
+                    let reduced = if is_any_known {
+                        claim.without_signatures(&self.signatures_of(&claim), options.backend).unwrap_or(claim)
+                    } else {
+                        claim
+                    };
+                    subtracted[item.index] = statements - reduced.len();
                     total += subtracted[item.index];
                     indices.push(item.index);
                     // A sum of members is one statement, which nobody signed alone.
@@ -142,7 +168,6 @@ impl<S: Suite> Variant<S> {
                 Err(reason) => verdicts[item.index] = Some(Verdict::Invalid(reason)),
             }
         }
-        drop(known);
         if rest.is_empty() {
             return None;
         }
@@ -185,14 +210,8 @@ impl<S: Suite> Variant<S> {
     /// Remembers the valid claims of one statement.
     pub(super) fn remember(&self, batch: &mut Batch<S>, verdicts: &[Option<Verdict>]) {
         let singles = std::mem::take(&mut batch.singles).into_iter();
-        let mut valid = singles.filter(|(index, _)| verdicts[*index] == Some(Verdict::Valid)).peekable();
-        if valid.peek().is_none() {
-            return;
-        }
-        let mut known = write(&self.known);
-        for (_, claim) in valid {
-            known.remember(&claim, Signature::from_member(claim.signature().point()));
-        }
+        let valid = singles.filter(|(index, _)| verdicts[*index] == Some(Verdict::Valid));
+        self.insert(valid.map(|(_, claim)| claim));
     }
 
     /// The sum of keys, with their coefficients in a BDN suite. It is kept beside those that were decoded.
@@ -248,10 +267,16 @@ impl<S: Suite> Variant<S> {
         called
     }
 
+    /// Whether perhaps a statement about a message is known.
+    fn has_about(&self, message: &[u8]) -> bool {
+        let digest = digest(message);
+        read(&self.known).has_about(&digest)
+    }
+
     /// By claim: whether the keys of its members are taken one by one. They are if some of their statements may be known, and if there
     /// are not too many of them.
     fn member_keys(&self, items: &[&Item<'_, S>]) -> Vec<MemberKeys> {
-        let known = read(&self.known);
+        let is_any_known = self.known() > 0;
         let mut left = MOST_SUBTRACTED_TOGETHER;
         let each = items.iter().map(|Item { suite, claim, .. }| {
             let (PublicKeys::Members(_, members), Messages::Shared(message), Scheme::ProofOfPossession) =
@@ -260,7 +285,8 @@ impl<S: Suite> Variant<S> {
                 return MemberKeys::Each;
             };
             let of = members.len();
-            if of > MOST_SUBTRACTED.min(left) || !known.has_about(message) {
+            let may_be_known = || is_any_known && self.has_about(message);
+            if of > MOST_SUBTRACTED.min(left) || !may_be_known() {
                 return MemberKeys::Sum;
             }
             left -= of;
