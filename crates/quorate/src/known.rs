@@ -351,7 +351,10 @@ mod tests {
         for (signer, message) in [(0, 1u8), (1, 1), (0, 2), (0, 3), (0, 4), (0, 5)] {
             let secret = &secrets[signer];
             known.trust(suite, secret.public_key(), [message], secret.sign(suite, &[message]));
-            assert!(known.has_about(&digest(&[message])) && (message == 1 || known.has_about(&digest(&[message - 1]))), "{message}");
+            assert!(
+                known.has_about(&digest(&[message])) && (message == 1 || known.has_about(&digest(&[message - 1]))),
+                "{message}"
+            );
         }
         let claim = Claim::single(suite, secrets[0].public_key(), [2u8], secrets[0].sign(suite, &[2]));
         assert!(known.signatures_of(&claim, &MessageDigests::of(&claim))[0].is_some());
