@@ -59,9 +59,9 @@ use crate::{
 /// twice must be claimed twice, because the block has two signatures of it.
 ///
 /// Encoded keys are claimed without a proof of possession, so a claim of them can be valid where one of the members whose keys they are is
-/// not. A statement that several members of a POP suite must make is therefore required only of members who have all shown that they possess
-/// their secrets: [`require`](Self::require) refuses others, and no claim proves what was refused. Encoded keys that you require are your word
-/// that somebody checked possession.
+/// not. A statement that several members of a POP suite must make is therefore required only of members who have all shown that they
+/// possess their secrets: [`require`](Self::require) refuses others, and no claim proves what was refused. Encoded keys that you require
+/// are your word that somebody checked possession.
 ///
 /// An empty list of requirements is never complete.
 #[derive(Clone, Debug, Default)]
@@ -92,8 +92,8 @@ impl Expected {
     ///
     /// # Errors
     /// [`MisuseError::RepeatedName`] if the name was given before. For members of a set in a POP suite [`MisuseError::NoSuchMember`], and
-    /// [`MisuseError::PossessionUnproven`] if they are several and one of them has proven nothing: then no claim proves the statement. After
-    /// each error the statement is required all the same, so that a caller who ignores the error leaves nothing unchecked.
+    /// [`MisuseError::PossessionUnproven`] if they are several and one of them has proven nothing: then no claim proves the statement.
+    /// After each error the statement is required all the same, so that a caller who ignores the error leaves nothing unchecked.
     ///
     /// Cost: a SHA-256 of the keys and the messages, the keys over a shared message sorted. It encodes each member of a key set.
     pub fn require(

@@ -62,8 +62,8 @@ impl<S: Suite> PublicKey<S> {
         S::decode_keys(encodings, backend).into_iter().map(|key| key.map(Self)).collect()
     }
 
-    /// Reads keys of claims, each once, by all places where it stands. An answer is that of [`from_bytes`](Self::from_bytes), or an error of a
-    /// key that stands behind a wrong one in all its claims.
+    /// Reads keys of claims, each once, by all places where it stands. An answer is that of [`from_bytes`](Self::from_bytes), or an error
+    /// of a key that stands behind a wrong one in all its claims.
     pub(crate) fn of_claims(keys: &[&[Placed<'_>]], backend: Backend) -> Vec<Result<Self, ParseError>> {
         S::decode_keys_of_claims(keys, backend).into_iter().map(|key| key.map(Self)).collect()
     }

@@ -65,8 +65,8 @@ impl<K: Eq + Hash, V> Recent<K, V> {
         self.recent.insert(key, value);
     }
 
-    /// Adds new entries, as many as fit beside those that are there, but no fewer than half of the limit. So it forgets no more than the older
-    /// half, however many there are.
+    /// Adds new entries, as many as fit beside those that are there, but no fewer than half of the limit. So it forgets no more than the
+    /// older half, however many there are.
     pub(crate) fn insert_new(&mut self, entries: impl IntoIterator<Item = (K, V)>) {
         let room = self.half().max(self.most - self.len());
         entries.into_iter().take(room).for_each(|(key, value)| self.insert(key, value));

@@ -71,10 +71,11 @@ pub(crate) fn parallel_owned_chunks<T: Send, R: Send>(
         return f(items);
     }
     let mut items = items.into_iter();
-    let mut chunks = Vec::new();
-    while items.len() > 0 {
-        chunks.push(Mutex::new(items.by_ref().take(chunk).collect::<Vec<_>>()));
-    }
+    let next = || {
+        let chunk: Vec<_> = items.by_ref().take(chunk).collect();
+        (!chunk.is_empty()).then(|| Mutex::new(chunk))
+    };
+    let chunks: Vec<_> = std::iter::from_fn(next).collect();
     let job = |i: usize| {
         let items = std::mem::take(&mut *chunks[i].lock().unwrap_or_else(PoisonError::into_inner));
         f(items)

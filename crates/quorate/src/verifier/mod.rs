@@ -44,8 +44,8 @@ use crate::{
     verdict::{Outcome, Verdict, Work},
 };
 
-/// Verifies claims that are bytes, of any suites. It keeps known statements, and the decoded keys and the hashes of messages of valid claims
-/// for later claims.
+/// Verifies claims that are bytes, of any suites. It keeps known statements, and the decoded keys and the hashes of messages of valid
+/// claims for later claims.
 ///
 /// A message that a valid claim had before costs no hash, as long as it is among the recent ones:
 /// [`limit_hashes`](Self::limit_hashes) says which. Of keys it keeps the newest 32,768 to 65,536. A false claim makes it keep nothing, and
@@ -184,8 +184,8 @@ impl Verifier {
 
     /// By statement of a claim: whether it is known. False for all of a claim whose keys do not decode.
     ///
-    /// Cost: keys that were not decoded before are decoded, together. The first 7,168 of a call are kept for later calls, apart from the keys
-    /// of valid claims, among which they come when a claim that has them is valid.
+    /// Cost: keys that were not decoded before are decoded, together. The first 7,168 of a call are kept for later calls, apart from the
+    /// keys of valid claims, among which they come when a claim that has them is valid.
     pub fn knows(&self, claim: &ClaimBytes) -> Vec<bool> {
         match claim.suite {
             AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim, &self.options),

@@ -418,7 +418,8 @@ fn damaged_sets_are_refused() {
 fn a_key_set_cut_in_its_header_is_named() {
     let start = b"quorate key set 1\neth2\n\x03\0\0\0\0\0\0";
     for length in 0..=start.len() {
-        let expected = if length < AnyKeySet::SAVED.len() { SavedKeysError::NotAKeySet } else { SavedKeysError::Header };
+        let expected =
+            if length < AnyKeySet::SAVED.len() { SavedKeysError::NotAKeySet } else { SavedKeysError::Header };
         assert_eq!(AnyKeySet::saved_header(&start[..length]), Err(expected), "{length} bytes");
     }
     assert!(AnyKeySet::saved_header(&[&start[..], &[0]].concat()).is_ok());
