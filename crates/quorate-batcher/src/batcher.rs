@@ -315,7 +315,8 @@ impl Batcher {
         bans.iter().for_each(|ban| state.schedule.restore(ban, now));
     }
 
-    /// Bans a source, whatever it sent. Its claims that wait are refused.
+    /// Bans a source, whatever it sent. Its claims that wait are refused. A source with a name of more than 1 MiB cannot be banned; it is
+    /// always a suspect.
     pub fn ban(&self, source: &SourceId, time: Duration) {
         let banned = self.handle.shared.lock().schedule.ban(source, Instant::now(), time);
         self.handle.shared.tell_ban(banned);

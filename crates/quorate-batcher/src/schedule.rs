@@ -442,7 +442,9 @@ impl<T> Schedule<T> {
 
     pub(crate) fn ban(&mut self, source: &SourceId, now: Instant, time: Duration) -> Option<Banned<T>> {
         self.sources.ban(source, now, time);
-        Some(Banned { evicted: self.evict(source), report: self.sources.report(source, now)? })
+        // A source whose name is too long has no report and no ban, and what waits of it stays.
+        let report = self.sources.report(source, now)?;
+        Some(Banned { evicted: self.evict(source), report })
     }
 
     pub(crate) fn pardon(&mut self, source: &SourceId) -> bool {

@@ -128,12 +128,12 @@ impl Sources {
     }
 
     pub(crate) fn standing(&self, source: &SourceId, now: Instant) -> Standing {
-        self.scores.get(source).map_or(Standing::Trusted, |score| score.standing(&self.settings, now))
+        self.scores.get(source).map_or(Standing::of_unknown(source), |score| score.standing(&self.settings, now))
     }
 
     /// The standing of a source of which a claim comes.
     pub(crate) fn arrives(&mut self, source: &SourceId, now: Instant) -> Standing {
-        let Some(score) = self.scores.get_mut(source) else { return Standing::Trusted };
+        let Some(score) = self.scores.get_mut(source) else { return Standing::of_unknown(source) };
         if !score.again && now.saturating_duration_since(score.score.at) > AGAIN {
             self.once -= usize::from(score.is_once());
             score.again = true;
@@ -262,12 +262,13 @@ impl Sources {
         self.scores.get(source).map(|score| score.report(source, &self.settings, now))
     }
 
-    /// Makes sure that there is a score of a source, and room for it.
+    /// Makes sure that there is a score of a source, and room for it. A name of more than [`LONGEST_NAME`] gets none: to make room for it
+    /// would forget too many others, bans included.
     fn remember(&mut self, source: &SourceId, now: Instant) {
-        if self.scores.contains_key(source) {
+        let (most, length) = (self.settings.most, length(source));
+        if self.scores.contains_key(source) || length > LONGEST_NAME {
             return;
         }
-        let (most, length) = (self.settings.most, length(source));
         // Whoever makes up names gets no more than a half of what is remembered.
         if self.once >= (most / 2).max(1) {
             self.forget_least(now, Score::is_once);
@@ -314,6 +315,13 @@ impl Sources {
             self.evidence -= evidence.memory();
             evidence.claim = None;
         }
+    }
+}
+
+impl Standing {
+    /// That of a source without a score. One whose name is too long to be remembered would never be found out, so it is a suspect.
+    fn of_unknown(source: &SourceId) -> Self {
+        if length(source) > LONGEST_NAME { Self::Suspect } else { Self::Trusted }
     }
 }
 
@@ -446,6 +454,8 @@ const EVIDENCE_BYTES: usize = 16 << 10;
 const EVIDENCE_IN_ALL: usize = 16 << 20;
 /// The length of the names of all sources that are remembered.
 const NAMES: usize = 16 << 20;
+/// The longest name of a source that is remembered.
+const LONGEST_NAME: usize = NAMES / 16;
 /// What comes so long after a false claim was not sent with it.
 const AGAIN: Duration = Duration::from_secs(1);
 /// A ban without an end.
@@ -620,6 +630,30 @@ mod tests {
         assert_eq!(kept, sources.evidence);
         assert_eq!(sources.scores.keys().map(length).sum::<usize>(), sources.names);
         assert!(kept > 0 && sources.names > NAMES / 2);
+    }
+
+    /// One name of more than 16 MiB made room for itself by forgetting everybody, bans by a person's word included.
+    #[test]
+    fn a_name_beyond_all_room_forgets_nobody() {
+        let (mut sources, now) = sources(10);
+        let hour = Duration::from_secs(3600);
+        sources.ban(&"mallory".into(), now, hour);
+        sources.found_false(&claim(7), Reason::Mismatch, now);
+        let longest = SourceId::from("x".repeat(LONGEST_NAME).as_str());
+        for length in [LONGEST_NAME + 1, NAMES + 1] {
+            let name = SourceId::from("x".repeat(length).as_str());
+            let lie = ClaimBytes { source: Some(name.clone()), ..claim(0) };
+            assert!(!sources.found_false(&lie, Reason::Mismatch, now));
+            sources.ban(&name, now, hour);
+            assert!(sources.report(&name, now).is_none() && !sources.pardon(&name));
+            // Nothing is known of it, so its claims wait apart.
+            assert_eq!([sources.standing(&name, now), sources.arrives(&name, now)], [Standing::Suspect; 2]);
+            assert_eq!(sources.standing(&"mallory".into(), now), Standing::Banned);
+            assert_eq!((sources.standing(&7.into(), now), sources.scores.len()), (Standing::Suspect, 2));
+        }
+        assert_eq!(sources.standing(&longest, now), Standing::Trusted);
+        sources.ban(&longest, now, hour);
+        assert_eq!((sources.standing(&longest, now), sources.scores.len()), (Standing::Banned, 3));
     }
 
     /// Claims without a source are one source, which is suspected and never banned.

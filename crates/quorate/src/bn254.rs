@@ -1,5 +1,7 @@
 //! The suites on BN254: their encodings, their hashes, and keys in both groups.
 
+mod search;
+
 use quorate_bn254::{
     Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254SecretKey, Bn254Signature, Bn254Suite, DualKey, G1Affine,
     MessagePoint,
@@ -13,9 +15,10 @@ use quorate_curve::{
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use self::search::Search;
 use crate::{
     parse::{ParseError, SecretError},
-    suite::{AnySuite, Scheme, Suite},
+    suite::{AnySuite, Placed, Scheme, Suite, encodings},
     tag::{HashFunction, Hashing, SuiteTag},
 };
 
@@ -112,15 +115,12 @@ impl Suite for Bn254Suite {
     }
 
     fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Bn254G2, ParseError>> {
-        let mut keys: Vec<_> = encodings.iter().map(|bytes| parts(bytes)).collect();
-        let seed = seed(encodings);
-        let sum = members(&mut keys, seed, backend);
-        let dual = keys.iter().enumerate().filter_map(|(i, parts)| Some((i, parts.ok()?.dual()?)));
-        let dual: Vec<_> = dual.collect();
-        for i in different(&dual, sum, seed, backend) {
-            keys[i] = Err(Bn254ParseError::KeysDiffer);
-        }
-        keys.into_iter().map(|parts| Ok(parts?.g2)).collect()
+        // Each is asked for, as if it were the only key of a claim.
+        decode(encodings, || (0..encodings.len()).map(|key| vec![key]).collect(), backend)
+    }
+
+    fn decode_keys_of_claims(keys: &[&[Placed<'_>]], backend: Backend) -> Vec<Result<Bn254G2, ParseError>> {
+        decode(&encodings(keys), || by_claim(keys), backend)
     }
 
     fn encode_key(key: &Bn254G2) -> [u8; 128] {
@@ -237,6 +237,51 @@ impl Parts {
     }
 }
 
+/// Reads keys. If the points of one have different secrets, `claims` says by claim which keys it has, in their order. A key behind a wrong
+/// one in each of its claims is called different without a look.
+fn decode(
+    encodings: &[&[u8]],
+    claims: impl FnOnce() -> Vec<Vec<usize>>,
+    backend: Backend,
+) -> Vec<Result<Bn254G2, ParseError>> {
+    let mut keys: Vec<_> = encodings.iter().map(|bytes| parts(bytes)).collect();
+    let seed = seed(encodings);
+    let sum = members(&mut keys, seed, backend);
+    let dual = |i: usize, keys: &[Result<Parts, Bn254ParseError>]| Some((i, keys[i].ok()?.dual()?));
+    let all: Vec<_> = (0..keys.len()).filter_map(|i| dual(i, &keys)).collect();
+    if !have_one_secret_each(&all, sum, seed, backend) {
+        // A key that is wrong otherwise decides its claim, too.
+        let claims: Vec<Vec<_>> = claims()
+            .into_iter()
+            .map(|claim| {
+                let read = claim.into_iter().take_while(|i| keys[*i].is_ok());
+                read.filter(|i| dual(*i, &keys).is_some()).collect()
+            })
+            .collect();
+        let found = Search::among(keys.len(), &claims, |some: &[usize]| {
+            let some: Vec<_> = some.iter().filter_map(|i| dual(*i, &keys)).collect();
+            have_one_secret_each(&some, None, seed, backend)
+        });
+        for (i, _) in all {
+            if found[i] != Some(true) {
+                keys[i] = Err(Bn254ParseError::KeysDiffer);
+            }
+        }
+    }
+    keys.into_iter().map(|parts| Ok(parts?.g2)).collect()
+}
+
+/// The keys of each claim in their order, of those that stand at these places.
+fn by_claim(keys: &[&[Placed<'_>]]) -> Vec<Vec<usize>> {
+    let places = |(key, places): (usize, &&[Placed<'_>])| -> Vec<_> {
+        places.iter().map(|place| (place.claim, place.index, key)).collect()
+    };
+    let mut places: Vec<_> = keys.iter().enumerate().flat_map(places).collect();
+    places.sort_unstable();
+    let claims = places.chunk_by(|(a, ..), (b, ..)| a == b);
+    claims.map(|claim| claim.iter().map(|(.., key)| *key).collect()).collect()
+}
+
 /// Reads a key in G2, or a key in both groups, which may yet be outside the subgroup or of different secrets.
 fn parts(bytes: &[u8]) -> Result<Parts, Bn254ParseError> {
     let (g1, g2) = if bytes.len() == DualKey::BYTES {
@@ -298,33 +343,23 @@ fn seed(encodings: &[&[u8]]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The numbers of those keys whose points have different secrets: e(Σ w·P, -g2) · e(g1, Σ w·Q) is one if all have one each. The caller may
-/// know Σ w·Q.
+/// Whether the points of each key have one secret: e(Σ w·P, -g2) · e(g1, Σ w·Q) is one if all have. The caller may know Σ w·Q.
 ///
-/// Cost: two weighted points a key and two pairings for all; for each wrong one about as many again as halvings lead to it.
-fn different(
+/// Cost: two weighted points a key and two pairings for all.
+fn have_one_secret_each(
     keys: &[(usize, (Bn254G1, Bn254G2))],
     sum_in_g2: Option<Bn254G2>,
     seed: [u8; 32],
     backend: Backend,
-) -> Vec<usize> {
+) -> bool {
     if keys.is_empty() {
-        return Vec::new();
+        return true;
     }
     let alone = keys.len() == 1 && sum_in_g2.is_none();
     let weight = |i| if alone { Weight::ONE } else { weight(seed, i) };
     let p = weighted_sum(keys.iter().map(|(i, (p, _))| (*p, weight(*i))), backend);
     let q = sum_in_g2.unwrap_or_else(|| weighted_sum(keys.iter().map(|(i, (_, q))| (*q, weight(*i))), backend));
-    if backend.pairs_to_one(&[(p, Bn254G2::generator().negate()), (Bn254G1::generator(), q)]) {
-        return Vec::new();
-    }
-    match keys {
-        [(i, _)] => vec![*i],
-        _ => {
-            let (left, right) = keys.split_at(keys.len() / 2);
-            [left, right].map(|half| different(half, None, seed, backend)).concat()
-        }
-    }
+    backend.pairs_to_one(&[(p, Bn254G2::generator().negate()), (Bn254G1::generator(), q)])
 }
 
 fn weighted_sum<G: Group>(points: impl Iterator<Item = (G, Weight)>, backend: Backend) -> G {

@@ -44,7 +44,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     aggregate::MisuseError,
     claim_bytes::{ClaimBytes, Messages, PublicKeys},
-    suite::AnySuite,
+    suite::{AnySuite, Scheme},
     verdict::{Reason, Verdict},
 };
 
@@ -58,12 +58,25 @@ use crate::{
 /// message, the order counts. A statement of one key is the same in both forms. Each claim meets one name: a statement that is required
 /// twice must be claimed twice, because the block has two signatures of it.
 ///
+/// Encoded keys are claimed without a proof of possession, so a claim of them can be valid where one of the members whose keys they are is
+/// not. A statement that several members of a POP suite must make is therefore required only of members who have all shown that they
+/// possess their secrets: [`require`](Self::require) refuses others, and no claim proves what was refused. Encoded keys that you require
+/// are your word that somebody checked possession.
+///
 /// An empty list of requirements is never complete.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
     /// In the order in which the caller required them.
-    required: Vec<(String, Statement)>,
+    required: Vec<(String, Requirement)>,
     names: HashSet<String>,
+}
+
+/// A statement that is required.
+#[derive(Clone, Debug)]
+struct Requirement {
+    statement: Statement,
+    /// Why no claim proves it, however its keys are stated.
+    refused: Option<Reason>,
 }
 
 /// SHA-256 of a suite, keys and messages.
@@ -78,8 +91,9 @@ impl Expected {
     /// Requires that these keys signed these messages under a suite, in one claim.
     ///
     /// # Errors
-    /// [`MisuseError::RepeatedName`] if the name was given before. The statement is required all the same, so that a caller who ignores
-    /// the error leaves nothing unchecked.
+    /// [`MisuseError::RepeatedName`] if the name was given before. For members of a set in a POP suite [`MisuseError::NoSuchMember`], and
+    /// [`MisuseError::PossessionUnproven`] if they are several and one of them has proven nothing: then no claim proves the statement.
+    /// After each error the statement is required all the same, so that a caller who ignores the error leaves nothing unchecked.
     ///
     /// Cost: a SHA-256 of the keys and the messages, the keys over a shared message sorted. It encodes each member of a key set.
     pub fn require(
@@ -89,9 +103,15 @@ impl Expected {
         public_keys: impl Into<PublicKeys>,
         messages: Messages,
     ) -> Result<(), MisuseError> {
-        let (name, index) = (name.into(), self.required.len());
-        self.required.push((name.clone(), statement(suite, &public_keys.into(), &messages)));
-        if self.names.insert(name) { Ok(()) } else { Err(MisuseError::RepeatedName { index }) }
+        let (name, index, public_keys) = (name.into(), self.required.len(), public_keys.into());
+        let proven = match &public_keys {
+            PublicKeys::Members(set, members) if suite.scheme() == Scheme::ProofOfPossession => set.proven(members),
+            _ => Ok(()),
+        };
+        let statement = statement(suite, &public_keys, &messages);
+        let requirement = Requirement { statement, refused: proven.err().map(Reason::of_members) };
+        self.required.push((name.clone(), requirement));
+        if self.names.insert(name) { proven } else { Err(MisuseError::RepeatedName { index }) }
     }
 
     /// How many statements are required.
@@ -125,15 +145,15 @@ impl Expected {
             making.entry(statement(*suite, public_keys, messages)).or_default().push(index);
         }
         let mut is_expected = vec![false; claims.len()];
-        let mut finding = |statement: &Statement| {
+        let mut finding = |Requirement { statement, refused }: &Requirement| {
             let Some(claim) = making.get_mut(statement).and_then(Vec::pop) else { return Finding::Missing };
             is_expected[claim] = true;
-            match verdicts[claim] {
-                Verdict::Valid => Finding::Proven { claim },
-                Verdict::Invalid(reason) => Finding::False { claim, reason },
+            match (verdicts[claim], *refused) {
+                (Verdict::Valid, None) => Finding::Proven { claim },
+                (Verdict::Valid, Some(reason)) | (Verdict::Invalid(reason), _) => Finding::False { claim, reason },
             }
         };
-        let findings = self.required.iter().map(|(name, statement)| (name.clone(), finding(statement))).collect();
+        let findings = self.required.iter().map(|(name, required)| (name.clone(), finding(required))).collect();
         let unexpected = (0..claims.len()).filter(|index| !is_expected[*index]).collect();
         Ok(Completeness { findings, unexpected })
     }
@@ -155,11 +175,11 @@ pub enum Finding {
         /// Its index.
         claim: usize,
     },
-    /// A claim makes the statement, and it is not valid.
+    /// A claim makes the statement, and it is not valid, or [`Expected::require`] refused the members who were to make it.
     False {
         /// Its index.
         claim: usize,
-        /// Why it is not valid.
+        /// Why it is not valid, or why they were refused.
         reason: Reason,
     },
     /// No claim makes the statement, or too few for all the names that require it.
@@ -260,11 +280,11 @@ mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
-    use quorate_curve::Backend;
+    use quorate_curve::{Backend, Group};
 
     use super::*;
     use crate::{
-        key::SecretKey,
+        key::{PublicKey, SecretKey},
         keyset::{AnyKeySet, Bitmap, KeySet, Members},
         suite::{MinPk, Suite},
     };
@@ -422,6 +442,50 @@ mod tests {
         for form in [Members::Indices(vec![0, 1]), Members::Indices(vec![0, 2, 2]), Members::Indices(vec![0, 2, 3])] {
             assert!(!same(&some, &claim(eth2(), members(form), shared(b"m"))));
         }
+    }
+
+    /// The set's check of possession was met around it: the member's encoded keys make the same statement, and a rogue key among them
+    /// makes it valid.
+    #[test]
+    fn a_requirement_of_unproven_members_is_not_met_by_their_encoded_keys() {
+        let secrets = [1, 2].map(|i| SecretKey::key_gen(MinPk::Eth2, &[i; 32], b"").unwrap());
+        let [honest, other] = secrets.each_ref().map(SecretKey::public_key);
+        // The other's key minus the honest one: both together are the other's, who signs for both.
+        let rogue = PublicKey::from_point(Backend::Portable.sum(&[other.point(), honest.point().negate()])).unwrap();
+        let signature = secrets[1].sign(MinPk::Eth2, b"m").to_bytes();
+        let mut set = KeySet::new(MinPk::Eth2, Backend::Portable);
+        set.push_assumed(honest);
+        set.push(rogue);
+        let set = set.into_any();
+        let encoded: Vec<_> = [honest, rogue].iter().map(|key| key.to_bytes().to_vec()).collect();
+        let by_keys = ClaimBytes::shared(eth2(), encoded.clone(), *b"m", signature);
+        assert_eq!(by_keys.verify(), VALID);
+        let reason = Reason::PossessionUnproven { index: 1 };
+        for members in [Members::Indices(vec![0, 1]), Members::Bitmap(Bitmap::from_indices([0, 1]))] {
+            let members = PublicKeys::Members(set.clone(), members);
+            let by_members = ClaimBytes { public_keys: members.clone(), ..by_keys.clone() };
+            assert_eq!(by_members.verify(), Verdict::Invalid(reason));
+            for messages in [shared(b"m"), each(&[b"m", b"m"])] {
+                let mut expected = Expected::new();
+                let refused = expected.require("vote", eth2(), members.clone(), messages.clone());
+                assert_eq!((refused, expected.len()), (Err(MisuseError::PossessionUnproven { index: 1 }), 1));
+                for public_keys in [encoded.clone().into(), members.clone()] {
+                    let claim = ClaimBytes { public_keys, messages: messages.clone(), ..by_keys.clone() };
+                    let found = expected.check(std::slice::from_ref(&claim), &[VALID]).unwrap();
+                    assert!(!found.is_complete());
+                    assert_eq!(found.findings()[0].1, Finding::False { claim: 0, reason });
+                }
+                assert_eq!(expected.check(&[], &[]).unwrap().missing().collect::<Vec<_>>(), ["vote"]);
+            }
+        }
+        // One member needs to show nothing, and the caller's encoded keys are the caller's word.
+        let mut expected = Expected::new();
+        let one = PublicKeys::Members(set.clone(), Members::Indices(vec![1]));
+        assert_eq!(expected.require("one", eth2(), one, shared(b"m")), Ok(()));
+        assert_eq!(expected.require("keys", eth2(), encoded, shared(b"m")), Ok(()));
+        let absent = PublicKeys::Members(set, Members::Indices(vec![2]));
+        let refused = expected.require("absent", eth2(), absent, shared(b"m"));
+        assert_eq!(refused, Err(MisuseError::NoSuchMember { index: 2, members: 2 }));
     }
 
     /// Encoded, a key of EigenLayer has both groups. As a member it has G2 alone.

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     parse::{Encoded, ParseError, conversions},
-    suite::{Bls12381Suite, Suite, checked_keys},
+    suite::{Bls12381Suite, Placed, Suite, checked_keys},
 };
 
 /// A public key: canonical, on the curve, in the subgroup of order r, not the identity (`KeyValidate`, section 2.5).
@@ -60,6 +60,12 @@ impl<S: Suite> PublicKey<S> {
     /// Cost: for each key in G1, a quarter of `from_bytes` with `ifma`, and under a half with `fma-avx2`.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
         S::decode_keys(encodings, backend).into_iter().map(|key| key.map(Self)).collect()
+    }
+
+    /// Reads keys of claims, each once, by all places where it stands. An answer is that of [`from_bytes`](Self::from_bytes), or an error
+    /// of a key that stands behind a wrong one in all its claims.
+    pub(crate) fn of_claims(keys: &[&[Placed<'_>]], backend: Backend) -> Vec<Result<Self, ParseError>> {
+        S::decode_keys_of_claims(keys, backend).into_iter().map(|key| key.map(Self)).collect()
     }
 
     /// Checks a point that is on the curve.

@@ -63,7 +63,7 @@ pub struct Known<S: Suite> {
 /// message. Suites that agree in these have the same signatures, so the suite itself does not stand here. An AUG suite
 /// and another one do not, although a caller can give them one tag.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Entry<S: Suite> {
+pub(crate) struct Entry<S: Suite> {
     tag: SuiteTag,
     /// Whether an AUG suite hashed the key in front of the message, as in [`plan::Message`](crate::plan).
     augmented: bool,
@@ -78,11 +78,26 @@ impl<S: Suite> Entry<S> {
         Self { tag: claim.tag().clone(), augmented: claim.is_augmented(), key, message }
     }
 
+    /// The statement of a claim that makes one. The signatures of the statements of other claims are not known.
+    pub(crate) fn of_claim(claim: &Claim<S>) -> Option<Self> {
+        if claim.has_coefficients() {
+            return None;
+        }
+        let mut statements = claim.statements();
+        let (Some((key, message)), None) = (statements.next(), statements.next()) else { return None };
+        Some(Self::of(claim, key, digest(message)))
+    }
+
     /// A statement under the tag of a suite.
     fn of_suite(suite: S, key: PublicKey<S>, message: &[u8]) -> Self {
         let augmented = suite.scheme() == Scheme::Augmented;
-        Self { tag: suite.tag(), augmented, key, message: Sha256::digest(message).into() }
+        Self { tag: suite.tag(), augmented, key, message: digest(message) }
     }
+}
+
+/// SHA-256 of a message.
+pub(crate) fn digest(message: &[u8]) -> [u8; 32] {
+    Sha256::digest(message).into()
 }
 
 impl<S: Suite> Known<S> {
@@ -96,15 +111,16 @@ impl<S: Suite> Known<S> {
         Self { signatures: Recent::at_most(most), messages: Recent::at_most(most) }
     }
 
-    fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
+    /// Remembers a statement with its signature.
+    pub(crate) fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
         self.messages.insert(entry.message, ());
         self.signatures.insert(entry, signature);
     }
 
-    /// Whether perhaps a statement about a message is known, under any tag. If not, none is, unless it is among the oldest: so it only
-    /// says whether it pays to look for statements.
-    pub(crate) fn has_about(&self, message: &[u8]) -> bool {
-        !self.is_empty() && self.messages.find(&Sha256::digest(message).into()).is_some()
+    /// Whether perhaps a statement about a message with this digest is known, under any tag. If not, none is, unless it is among the
+    /// oldest: so it only says whether it pays to look for statements.
+    pub(crate) fn has_about(&self, digest: &[u8; 32]) -> bool {
+        self.messages.find(digest).is_some()
     }
 
     /// Remembers that a key signed a message.
@@ -136,35 +152,32 @@ impl<S: Suite> Known<S> {
         self.messages.clear();
     }
 
-    /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
-    /// are not known.
-    pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
-        if claim.has_coefficients() {
-            return;
-        }
-        let mut statements = claim.statements();
-        if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.insert(Entry::of(claim, key, Sha256::digest(message).into()), signature);
-        }
+    /// By statement of a claim, with the digests of its messages: its signature, if it is known.
+    pub(crate) fn signatures_of(&self, claim: &Claim<S>, digests: &MessageDigests) -> Vec<Option<Signature<S>>> {
+        let digests = digests.0.iter().flat_map(|(digest, statements)| std::iter::repeat_n(digest, *statements));
+        let statements = claim.statements().zip(digests);
+        statements.map(|((key, _), digest)| self.signatures.find(&Entry::of(claim, key, *digest)).copied()).collect()
     }
+}
 
-    /// By statement of a claim: whether it is known.
-    pub(crate) fn knows(&self, claim: &Claim<S>) -> Vec<bool> {
-        self.signatures_of(claim).iter().map(Option::is_some).collect()
-    }
+/// The digests of the messages of a claim, in the order of its statements, each with the number of statements in a row that are about one
+/// message. Taking them needs no [`Known`], so that nobody waits for a verifier that hashes long messages.
+pub(crate) struct MessageDigests(Vec<([u8; 32], usize)>);
 
-    /// By statement of a claim: its signature, if it is known. Of a message that follows itself the digest is taken once.
-    fn signatures_of(&self, claim: &Claim<S>) -> Vec<Option<Signature<S>>> {
-        let mut last: Option<(&Arc<[u8]>, [u8; 32])> = None;
-        let signature = |(key, message)| {
-            let digest = match last {
-                Some((same, digest)) if Arc::ptr_eq(same, message) => digest,
-                _ => Sha256::digest(message).into(),
-            };
-            last = Some((message, digest));
-            self.signatures.find(&Entry::of(claim, key, digest)).copied()
-        };
-        claim.statements().map(signature).collect()
+impl MessageDigests {
+    /// Of a message that follows itself the digest is taken once.
+    pub(crate) fn of<S: Suite>(claim: &Claim<S>) -> Self {
+        let mut last: Option<&Arc<[u8]>> = None;
+        let mut digests: Vec<([u8; 32], usize)> = Vec::new();
+        for (_, message) in claim.statements() {
+            let follows_itself = last.is_some_and(|last| Arc::ptr_eq(last, message));
+            last = Some(message);
+            match digests.last_mut() {
+                Some((_, statements)) if follows_itself => *statements += 1,
+                _ => digests.push((digest(message), 1)),
+            }
+        }
+        Self(digests)
     }
 }
 
@@ -188,12 +201,17 @@ impl<S: Suite> Claim<S> {
         if known.is_empty() {
             return self.clone();
         }
-        let signatures = known.signatures_of(self);
+        let signatures = known.signatures_of(self, &MessageDigests::of(self));
+        self.without_signatures(&signatures, backend).unwrap_or_else(|| self.clone())
+    }
+
+    /// The rest without the statements whose signatures are given, by statement. `None` if none is.
+    pub(crate) fn without_signatures(&self, signatures: &[Option<Signature<S>>], backend: Backend) -> Option<Self> {
         if signatures.iter().all(Option::is_none) {
-            return self.clone();
+            return None;
         }
         if let Some(coefficients) = self.coefficients() {
-            return self.without_weighted(&signatures, &coefficients, backend);
+            return Some(self.without_weighted(signatures, &coefficients, backend));
         }
         let mut unknown = Vec::new();
         let mut subtracted = Vec::with_capacity(self.len() + 1);
@@ -210,7 +228,7 @@ impl<S: Suite> Claim<S> {
         };
         let defect = self.defect().or(vanishes.then_some(Defect::IdentityAggregateKey));
         subtracted.push(self.signature().point());
-        self.reduced(Statements::Each(unknown), self.difference(backend.sum(&subtracted)), defect)
+        Some(self.reduced(Statements::Each(unknown), self.difference(backend.sum(&subtracted)), defect))
     }
 
     /// The same for a claim whose keys have coefficients. The rest keeps the coefficients of the whole set.
@@ -282,7 +300,7 @@ mod tests {
         for i in [1u8, 2, 2, 3] {
             known.trust(suite, secret.public_key(), [i], secret.sign(suite, &[i]));
             assert_eq!(known.len(), 1);
-            assert!(known.has_about(&[i]) && !known.has_about(&[i - 1]));
+            assert!(known.has_about(&digest(&[i])) && !known.has_about(&digest(&[i - 1])));
         }
         assert!(known.forget(suite, secret.public_key(), [3u8]) && known.is_empty());
     }
@@ -329,14 +347,18 @@ mod tests {
         let suite = MinPk::Basic;
         let secrets = [1, 2].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").unwrap());
         let mut known = Known::with_limit(4);
-        assert!(!known.has_about(&[1]));
+        assert!(!known.has_about(&digest(&[1])));
         for (signer, message) in [(0, 1u8), (1, 1), (0, 2), (0, 3), (0, 4), (0, 5)] {
             let secret = &secrets[signer];
             known.trust(suite, secret.public_key(), [message], secret.sign(suite, &[message]));
-            assert!(known.has_about(&[message]) && (message == 1 || known.has_about(&[message - 1])), "{message}");
+            assert!(
+                known.has_about(&digest(&[message])) && (message == 1 || known.has_about(&digest(&[message - 1]))),
+                "{message}"
+            );
         }
-        assert!(known.knows(&Claim::single(suite, secrets[0].public_key(), [2u8], secrets[0].sign(suite, &[2])))[0]);
-        assert!(!known.has_about(&[2]));
-        assert!(known.forget(suite, secrets[0].public_key(), [5u8]) && !known.has_about(&[2]));
+        let claim = Claim::single(suite, secrets[0].public_key(), [2u8], secrets[0].sign(suite, &[2]));
+        assert!(known.signatures_of(&claim, &MessageDigests::of(&claim))[0].is_some());
+        assert!(!known.has_about(&digest(&[2])));
+        assert!(known.forget(suite, secrets[0].public_key(), [5u8]) && !known.has_about(&digest(&[2])));
     }
 }

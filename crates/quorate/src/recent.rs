@@ -1,6 +1,6 @@
 //! A map of bounded size that forgets its older half.
 
-use std::{collections::HashMap, hash::Hash};
+use std::{borrow::Borrow, collections::HashMap, hash::Hash};
 
 /// The newest entries of a map, never more than a limit.
 #[derive(Clone, Debug)]
@@ -34,7 +34,10 @@ impl<K: Eq + Hash, V> Recent<K, V> {
     }
 
     /// The value of a key. It does not make the entry newer.
-    pub(crate) fn find(&self, key: &K) -> Option<&V> {
+    pub(crate) fn find<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
         self.recent.get(key).or_else(|| self.older.get(key))
     }
 
@@ -62,6 +65,13 @@ impl<K: Eq + Hash, V> Recent<K, V> {
         self.recent.insert(key, value);
     }
 
+    /// Adds new entries, as many as fit beside those that are there, but no fewer than half of the limit. So it forgets no more than the
+    /// older half, however many there are.
+    pub(crate) fn insert_new(&mut self, entries: impl IntoIterator<Item = (K, V)>) {
+        let room = self.half().max(self.most - self.len());
+        entries.into_iter().take(room).for_each(|(key, value)| self.insert(key, value));
+    }
+
     /// Forgets an entry; `true` if it was there.
     pub(crate) fn remove(&mut self, key: &K) -> bool {
         self.recent.remove(key).or_else(|| self.older.remove(key)).is_some()
@@ -71,5 +81,22 @@ impl<K: Eq + Hash, V> Recent<K, V> {
     pub(crate) fn clear(&mut self) {
         self.recent.clear();
         self.older.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_at_once_push_out_no_more_than_the_older_half() {
+        for most in [2, 4, 40] {
+            let mut recent = Recent::at_most(most);
+            recent.insert_new((0..2 * most).map(|i| (i, ())));
+            assert!((0..most).all(|i| recent.find(&i).is_some()) && recent.len() == most);
+            recent.insert_new((100..100 + 2 * most).map(|i| (i, ())));
+            assert!((most / 2..most).chain(100..100 + most / 2).all(|i| recent.find(&i).is_some()));
+            assert_eq!(recent.len(), most);
+        }
     }
 }

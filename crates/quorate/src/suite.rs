@@ -96,6 +96,13 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
     #[doc(hidden)]
     fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self::Key, ParseError>>;
 
+    /// The same for keys of claims, each by all places where it stands. The first wrong key decides a claim, so a key that stands behind a
+    /// wrong one in all its claims may be called wrong without a look.
+    #[doc(hidden)]
+    fn decode_keys_of_claims(keys: &[&[Placed<'_>]], backend: Backend) -> Vec<Result<Self::Key, ParseError>> {
+        Self::decode_keys(&encodings(keys), backend)
+    }
+
     /// The same for the keys of a set. Each has its random words, with which the membership of many is checked at once
     /// ([`Backend::all_in_subgroup`]).
     #[doc(hidden)]
@@ -178,6 +185,23 @@ pub trait Bls12381Suite:
     /// A secret times a point of the group of keys, in constant time.
     #[doc(hidden)]
     fn multiply_key(secret: &SecretScalar, point: &Self::Key) -> Self::Key;
+}
+
+/// An encoded key of a claim.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    /// The encoding.
+    pub bytes: &'a [u8],
+    /// Which claim of the call has it.
+    pub claim: usize,
+    /// Which key of the claim it is.
+    pub index: usize,
+}
+
+/// The encodings of keys that stand at these places, of which each key has at least one.
+pub(crate) fn encodings<'a>(keys: &[&[Placed<'a>]]) -> Vec<&'a [u8]> {
+    keys.iter().map(|places| places[0].bytes).collect()
 }
 
 mod sealed {

@@ -2,7 +2,10 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread::Builder,
 };
 
@@ -56,6 +59,30 @@ pub fn parallel_chunks<T: Sync, R: Send>(
     parallel(threads, chunks.len(), |i| f(chunks[i])).into_iter().flatten().collect()
 }
 
+/// [`parallel_chunks`] of items that `f` takes for itself.
+pub(crate) fn parallel_owned_chunks<T: Send, R: Send>(
+    threads: NonZeroUsize,
+    items: Vec<T>,
+    least: usize,
+    f: impl Fn(Vec<T>) -> Vec<R> + Sync,
+) -> Vec<R> {
+    let chunk = items.len().div_ceil(threads.get()).max(least);
+    if chunk >= items.len() {
+        return f(items);
+    }
+    let mut items = items.into_iter();
+    let next = || {
+        let chunk: Vec<_> = items.by_ref().take(chunk).collect();
+        (!chunk.is_empty()).then(|| Mutex::new(chunk))
+    };
+    let chunks: Vec<_> = std::iter::from_fn(next).collect();
+    let job = |i: usize| {
+        let items = std::mem::take(&mut *chunks[i].lock().unwrap_or_else(PoisonError::into_inner));
+        f(items)
+    };
+    parallel(threads, chunks.len(), job).into_iter().flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +96,9 @@ mod tests {
                 let items: Vec<_> = (0..n).collect();
                 let chunked = parallel_chunks(threads, &items, 3, |chunk| chunk.iter().map(|i| i * i).collect());
                 assert_eq!(chunked, squares, "{threads} threads, {n} items");
+                let owned =
+                    parallel_owned_chunks(threads, items, 3, |chunk| chunk.into_iter().map(|i| i * i).collect());
+                assert_eq!(owned, squares, "{threads} threads, {n} items of their own");
             }
         }
     }

@@ -17,6 +17,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use crate::{
+    aggregate::MisuseError,
     claim::{Defect, SourceId},
     parse::ParseError,
 };
@@ -167,6 +168,18 @@ impl Reason {
             | Self::RepeatedKey
             | Self::IdentityAggregateKey
             | Self::Mismatch => true,
+        }
+    }
+}
+
+impl Reason {
+    /// Why the members of a set make no claim.
+    pub(crate) fn of_members(misuse: MisuseError) -> Self {
+        match misuse {
+            MisuseError::NoSuchMember { index, members } => Self::NoSuchMember { index, members },
+            MisuseError::PossessionUnproven { index } => Self::PossessionUnproven { index },
+            // A sum of members has no other flaw.
+            _ => Self::Undecided,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     claim::Claim,
     culprit::{self, Exhaustive, Patience},
     execute::Execution,
-    known::Known,
+    known::{Entry, Known},
     plan::{Defective, Plan},
     signature::Signature,
     suite::Suite,
@@ -62,7 +62,9 @@ pub fn verify_and_remember<S: Suite>(
     let outcome = outcome(claims, subtracted, &Plan::new(&rest, options), rng);
     for (claim, verdict) in claims.iter().zip(&outcome.verdicts) {
         if verdict.is_valid() {
-            known.remember(claim, Signature::from_member(claim.signature().point()));
+            if let Some(entry) = Entry::of_claim(claim) {
+                known.insert(entry, Signature::from_member(claim.signature().point()));
+            }
         }
     }
     outcome

@@ -7,8 +7,11 @@ use std::{
     sync::Arc,
 };
 
-use super::set::KeySet;
-use crate::suite::{AnySuite, Suite};
+use super::{members::Members, set::KeySet};
+use crate::{
+    aggregate::MisuseError,
+    suite::{AnySuite, Suite},
+};
 
 /// A [`KeySet`] of a suite that is chosen when the program runs, behind a handle that threads share. Claims as bytes name its
 /// members: [`PublicKeys::Members`](crate::PublicKeys).
@@ -22,6 +25,7 @@ trait Erased: Any + Send + Sync {
     fn suite(&self) -> AnySuite;
     fn len(&self) -> usize;
     fn encoded(&self, index: u32) -> Option<Vec<u8>>;
+    fn proven(&self, members: &Members) -> Result<(), MisuseError>;
 }
 
 impl<S: Suite> Erased for KeySet<S> {
@@ -36,6 +40,10 @@ impl<S: Suite> Erased for KeySet<S> {
     fn encoded(&self, index: u32) -> Option<Vec<u8>> {
         let keys = self.keys(&[index]).ok()?;
         Some(keys.first()?.to_bytes().as_ref().to_vec())
+    }
+
+    fn proven(&self, members: &Members) -> Result<(), MisuseError> {
+        self.proven(members)
     }
 }
 
@@ -58,6 +66,11 @@ impl AnyKeySet {
     /// The encoded key of a member, if there is such a member: of a set on BN254 the key in G2.
     pub fn encoded_key(&self, index: u32) -> Option<Vec<u8>> {
         self.0.encoded(index)
+    }
+
+    /// Whether a claim in a POP suite can name these members.
+    pub(crate) fn proven(&self, members: &Members) -> Result<(), MisuseError> {
+        self.0.proven(members)
     }
 
     /// The set, if it is one of this variant.

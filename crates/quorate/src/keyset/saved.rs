@@ -32,6 +32,9 @@ pub enum SavedKeysError {
     /// They do not begin as a key set does.
     #[error("not a saved key set: it does not begin with {:?}", String::from_utf8_lossy(MAGIC))]
     NotAKeySet,
+    /// They begin as a key set does, but the header is cut short, or no line with a suite's name is in it.
+    #[error("the header of the key set is cut short, or has no line with the name of a suite")]
+    Header,
     /// The suite is unknown, or no suite on BLS12-381.
     #[error("a key set of the suite {0:?}, which is no suite on BLS12-381 that is known here")]
     Suite(String),
@@ -137,12 +140,12 @@ impl AnyKeySet {
     /// caller can refuse a set that is too large before reading it.
     ///
     /// # Errors
-    /// [`SavedKeysError::NotAKeySet`], [`SavedKeysError::Suite`].
+    /// [`SavedKeysError::NotAKeySet`], [`SavedKeysError::Header`], [`SavedKeysError::Suite`].
     pub fn saved_header(start: &[u8]) -> Result<SavedHeader, SavedKeysError> {
         let content = start.strip_prefix(MAGIC).ok_or(SavedKeysError::NotAKeySet)?;
-        let name = content.iter().take(NAME).position(|byte| *byte == b'\n').ok_or(SavedKeysError::NotAKeySet)?;
+        let name = content.iter().take(NAME).position(|byte| *byte == b'\n').ok_or(SavedKeysError::Header)?;
         let (name, content) = (String::from_utf8_lossy(&content[..name]), &content[name + 1..]);
-        let count = content.first_chunk::<8>().ok_or(SavedKeysError::NotAKeySet)?;
+        let count = content.first_chunk::<8>().ok_or(SavedKeysError::Header)?;
         let (suite, key) = match name.parse() {
             Ok(suite @ AnySuite::MinPk(_)) => (suite, G1::UNCOMPRESSED),
             Ok(suite @ AnySuite::MinSig(_)) => (suite, G2::UNCOMPRESSED),

@@ -336,13 +336,27 @@ pub struct KeyError {
 }
 
 impl<S: Suite> KeySet<S> {
+    /// Whether members are in the set and, if they are several, have all shown that they possess their secrets: whether a claim in a POP
+    /// suite can name them.
+    pub(super) fn proven(&self, members: &Members) -> Result<(), MisuseError> {
+        match members {
+            Members::Bitmap(bitmap) => {
+                self.contains(bitmap.highest())?;
+                self.all_proven(bitmap.indices())
+            }
+            Members::Indices(indices) => {
+                self.contains(indices.iter().map(|index| *index as usize).max())?;
+                self.all_proven(indices.iter().map(|index| *index as usize))
+            }
+        }
+    }
+
     /// The sum of the keys of some members, for a claim that they all signed one message in a POP suite.
     pub(crate) fn sum_for_claim(&self, members: &Members) -> Result<S::Key, MisuseError> {
         match members {
             Members::Bitmap(bitmap) => self.proven_sum(bitmap),
             Members::Indices(indices) => {
-                self.contains(indices.iter().map(|index| *index as usize).max())?;
-                self.all_proven(indices.iter().map(|index| *index as usize))?;
+                self.proven(members)?;
                 Ok(self.points.sum(indices, &[]))
             }
         }

@@ -21,6 +21,7 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
+mod keys;
 mod sum_error;
 mod trust;
 mod variant;
@@ -43,11 +44,12 @@ use crate::{
     verdict::{Outcome, Verdict, Work},
 };
 
-/// Verifies claims that are bytes, of any suites. It keeps known statements, decoded keys and the hashes of messages for
-/// later claims.
+/// Verifies claims that are bytes, of any suites. It keeps known statements, and the decoded keys and the hashes of messages of valid
+/// claims for later claims.
 ///
 /// A message that a valid claim had before costs no hash, as long as it is among the recent ones:
-/// [`limit_hashes`](Self::limit_hashes) says which. A false claim makes it keep nothing.
+/// [`limit_hashes`](Self::limit_hashes) says which. Of keys it keeps the newest 32,768 to 65,536. A false claim makes it keep nothing, and
+/// forget nothing.
 ///
 /// A clone shares this memory, and threads can use one verifier at the same time.
 #[derive(Clone, Debug)]
@@ -182,7 +184,8 @@ impl Verifier {
 
     /// By statement of a claim: whether it is known. False for all of a claim whose keys do not decode.
     ///
-    /// Cost: keys that were not decoded before are decoded, together, and kept for later calls.
+    /// Cost: keys that were not decoded before are decoded, together. The first 7,168 of a call are kept for later calls, apart from the
+    /// keys of valid claims, among which they come when a claim that has them is valid.
     pub fn knows(&self, claim: &ClaimBytes) -> Vec<bool> {
         match claim.suite {
             AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim, &self.options),
@@ -313,14 +316,14 @@ impl Prepared {
                 patience.found(index, source.as_ref(), reason);
             }
         }
-        if let Some(batch) = &self.min_pk {
+        if let Some(batch) = &mut self.min_pk {
             self.work += self.memory.min_pk.decide(batch, rng, patience, &mut self.verdicts);
         }
-        if let Some(batch) = &self.min_sig {
+        if let Some(batch) = &mut self.min_sig {
             self.work += self.memory.min_sig.decide(batch, rng, patience, &mut self.verdicts);
         }
         #[cfg(feature = "bn254")]
-        if let Some(batch) = &self.bn254 {
+        if let Some(batch) = &mut self.bn254 {
             self.work += self.memory.bn254.decide(batch, rng, patience, &mut self.verdicts);
         }
     }

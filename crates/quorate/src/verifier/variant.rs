@@ -1,7 +1,6 @@
 //! The claims of one variant, or on BN254: decoded, reduced by what is known, planned, decided.
 
 use std::{
-    collections::HashMap,
     fmt,
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -9,9 +8,12 @@ use std::{
 use quorate_curve::Group;
 use rand_core::CryptoRng;
 
-use super::{sum_error::SumError, trust::TrustError};
+use super::{
+    keys::{DecodedKeys, EncodedKeys, Keys, LEAST, NewKeys, ValidKeys},
+    sum_error::SumError,
+    trust::TrustError,
+};
 use crate::{
-    aggregate::MisuseError,
     bdn,
     claim::Claim,
     claim_bytes::{ClaimBytes, Item, Messages, PublicKeys},
@@ -20,13 +22,13 @@ use crate::{
     hash_cache::{CachedHashes, HASH_MEMORY, HashCache},
     key::PublicKey,
     keyset::KeyError,
-    known::Known,
+    known::{Entry, Known, MessageDigests, digest},
     naive,
     parse::ParseError,
     plan::{Message, Options, Plan},
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
-    threads::parallel_chunks,
+    threads::{parallel_chunks, parallel_owned_chunks},
     verdict::{Reason, Verdict, Work},
     verify::decide,
 };
@@ -47,6 +49,14 @@ pub(super) struct Batch<S: Suite> {
     singles: Vec<(usize, Claim<S>)>,
     /// Known statements that were subtracted.
     subtracted: usize,
+    /// Keys that were decoded for it.
+    new_keys: NewKeys<S>,
+}
+
+/// Decoded claims, in the order of their items, and the keys that were decoded for them.
+struct Decoded<S: Suite> {
+    claims: Vec<Result<Claim<S>, Reason>>,
+    new_keys: NewKeys<S>,
 }
 
 impl<S: Suite> Variant<S> {
@@ -54,7 +64,7 @@ impl<S: Suite> Variant<S> {
     pub(super) fn new(most: usize) -> Self {
         Self {
             known: RwLock::new(Known::with_limit(most)),
-            keys: RwLock::new(Keys { kept: HashMap::new() }),
+            keys: RwLock::new(Keys::new()),
             hashes: RwLock::new(HashCache::with_memory(HASH_MEMORY)),
         }
     }
@@ -84,22 +94,36 @@ impl<S: Suite> Variant<S> {
         for item in others {
             results[item.index] = Err(TrustError::Statements(item.claim.statements()));
         }
-        let decoded = self.decode(&items, options);
+        let Decoded { claims: decoded, new_keys } = self.decode(&items, options);
         let signatures: Vec<_> = decoded.iter().flatten().map(|claim| claim.signature().point()).collect();
         let mut members =
             parallel_chunks(options.threads, &signatures, LEAST, |points| options.backend.in_subgroup(points))
                 .into_iter();
-        let mut known = write(&self.known);
+        let mut proven = Vec::new();
         for (item, claim) in items.iter().zip(decoded) {
             results[item.index] = match claim.map(|claim| (members.next(), claim.defect(), claim)) {
                 Err(reason) => Err(reason.into()),
                 Ok((_, Some(defect), _)) => Err(Reason::from(defect).into()),
                 Ok((Some(true), None, claim)) => {
-                    known.remember(&claim, Signature::from_member(claim.signature().point()));
+                    proven.push(claim);
                     Ok(())
                 }
                 Ok(_) => Err(Reason::from(ParseError::SignatureNotInSubgroup).into()),
             };
+        }
+        self.insert(proven.into_iter());
+        self.keep_keys(new_keys.of_valid(|index| results[index].is_ok()));
+    }
+
+    /// Remembers claims of one statement that are valid.
+    fn insert(&self, valid: impl Iterator<Item = Claim<S>>) {
+        let entry =
+            |claim: Claim<S>| Some((Entry::of_claim(&claim)?, Signature::from_member(claim.signature().point())));
+        // Their messages are hashed before the lock is taken.
+        let entries: Vec<_> = valid.filter_map(entry).collect();
+        if !entries.is_empty() {
+            let mut known = write(&self.known);
+            entries.into_iter().for_each(|(entry, signature)| known.insert(entry, signature));
         }
     }
 
@@ -107,17 +131,28 @@ impl<S: Suite> Variant<S> {
     pub(super) fn knows(&self, suite: S, claim: &ClaimBytes, options: &Options) -> Vec<bool> {
         // The signature is not looked at, so any will do.
         let signature = Ok(UncheckedSignature::from_point(S::Signature::generator()));
-        let decoded = self.with_keys([(suite, claim)].into_iter(), options, |keys| {
-            decode(suite, claim, |bytes| keys.get(suite, bytes), MemberKeys::Each, signature)
-        });
-        match decoded {
-            Ok(claim) => read(&self.known).knows(&claim),
+        let mut keys = read(&self.keys).look_up(suite, encoded(claim).iter().map(Vec::as_slice));
+        let decoded = DecodedKeys::decode(std::slice::from_mut(&mut keys), options);
+        // Nothing says that the claim is valid, so its keys take the place of no others but such.
+        let new = decoded.new_keys(Some).of_valid(|_| true);
+        if !new.is_empty() {
+            write(&self.keys).looked_up.insert_new(new);
+        }
+        match decode(suite, claim, |_| keys.decoded(&decoded), MemberKeys::Each, signature) {
+            Ok(claim) => self.signatures_of(&claim).iter().map(Option::is_some).collect(),
             Err(_) => vec![false; claim.statements()],
         }
     }
 
+    /// By statement of a claim: its signature, if it is known. It is a copy, so a statement that is forgotten a moment later is still
+    /// subtracted, as if the call had been made a moment earlier.
+    fn signatures_of(&self, claim: &Claim<S>) -> Vec<Option<Signature<S>>> {
+        let digests = MessageDigests::of(claim);
+        read(&self.known).signatures_of(claim, &digests)
+    }
+
     /// Decodes the claims, subtracts known statements and plans the rest. Writes the verdict of each claim that does
-    /// not decode. `None` if no claim decodes.
+    /// not decode. `None` if no claim decodes. Nothing is locked while it decodes, hashes or subtracts, so no call waits for another's.
     pub(super) fn prepare(
         &self,
         items: &[Item<'_, S>],
@@ -126,14 +161,19 @@ impl<S: Suite> Variant<S> {
         subtracted: &mut [usize],
     ) -> Option<Batch<S>> {
         let items: Vec<_> = items.iter().collect();
-        let decoded = self.decode(&items, options);
+        let Decoded { claims: decoded, new_keys } = self.decode(&items, options);
         let (mut indices, mut rest, mut is_single, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        let known = read(&self.known);
+        let is_any_known = self.known() > 0;
         for (item, claim) in items.iter().zip(decoded) {
             match claim {
                 Ok(claim) => {
-                    let reduced = claim.without(&known, options.backend);
-                    subtracted[item.index] = claim.len() - reduced.len();
+                    let statements = claim.len();
+                    let reduced = if is_any_known {
+                        claim.without_signatures(&self.signatures_of(&claim), options.backend).unwrap_or(claim)
+                    } else {
+                        claim
+                    };
+                    subtracted[item.index] = statements - reduced.len();
                     total += subtracted[item.index];
                     indices.push(item.index);
                     // A sum of members is one statement, which nobody signed alone.
@@ -143,13 +183,12 @@ impl<S: Suite> Variant<S> {
                 Err(reason) => verdicts[item.index] = Some(Verdict::Invalid(reason)),
             }
         }
-        drop(known);
         if rest.is_empty() {
             return None;
         }
         let plan = Plan::numbered(&rest, |i| indices[i], options, |messages| self.look_up(messages));
         let singles = indices.into_iter().zip(rest).zip(is_single).filter(|(_, is_single)| *is_single);
-        Some(Batch { plan, singles: singles.map(|(claim, _)| claim).collect(), subtracted: total })
+        Some(Batch { plan, singles: singles.map(|(claim, _)| claim).collect(), subtracted: total, new_keys })
     }
 
     /// What is known of the hashes of messages: nothing if they are too many to be kept.
@@ -161,11 +200,11 @@ impl<S: Suite> Variant<S> {
         read(&self.hashes).look_up(digests)
     }
 
-    /// Executes the plan of a batch, and writes the verdict of each claim to its index. Keeps the hashes of the messages
-    /// of valid claims.
+    /// Executes the plan of a batch, and writes the verdict of each claim to its index. Keeps the keys of valid claims and the hashes of
+    /// their messages.
     pub(super) fn decide(
         &self,
-        batch: &Batch<S>,
+        batch: &mut Batch<S>,
         rng: &mut impl CryptoRng,
         patience: &mut dyn Patience,
         verdicts: &mut [Option<Verdict>],
@@ -180,79 +219,76 @@ impl<S: Suite> Variant<S> {
             let mut hashes = write(&self.hashes);
             new.into_iter().for_each(|(digest, hash)| hashes.keep(digest, hash));
         }
+        let new_keys = std::mem::replace(&mut batch.new_keys, NewKeys::none());
+        self.keep_keys(new_keys.of_valid(|index| verdicts[index] == Some(Verdict::Valid)));
         work
     }
 
     /// Remembers the valid claims of one statement.
     pub(super) fn remember(&self, batch: &mut Batch<S>, verdicts: &[Option<Verdict>]) {
         let singles = std::mem::take(&mut batch.singles).into_iter();
-        let mut valid = singles.filter(|(index, _)| verdicts[*index] == Some(Verdict::Valid)).peekable();
-        if valid.peek().is_none() {
-            return;
-        }
-        let mut known = write(&self.known);
-        for (_, claim) in valid {
-            known.remember(&claim, Signature::from_member(claim.signature().point()));
-        }
+        let valid = singles.filter(|(index, _)| verdicts[*index] == Some(Verdict::Valid));
+        self.insert(valid.map(|(_, claim)| claim));
     }
 
     /// The sum of keys, with their coefficients in a BDN suite. It is kept beside those that were decoded.
     pub(super) fn sum_of_keys(&self, suite: S, encodings: &[&[u8]], options: &Options) -> Result<Vec<u8>, SumError> {
-        let kept = read(&self.keys);
-        let decoded = kept.decode(encodings.iter().map(|bytes| (suite, *bytes)), options);
-        let key =
-            |(index, bytes): (usize, &&[u8])| decoded.get(suite, bytes).map_err(|error| KeyError { index, error });
-        let keys = encodings.iter().enumerate().map(key).collect::<Result<Vec<_>, _>>()?;
-        let mut new = decoded.new;
-        drop(kept);
+        let mut keys = read(&self.keys).look_up(suite, encodings.iter().copied());
+        let decoded = DecodedKeys::decode(std::slice::from_mut(&mut keys), options);
+        let keys = keys.decoded(&decoded)?;
         let sum = bdn::sum_of_keys(suite, &keys, options.backend)?;
         let bytes = sum.to_bytes();
-        new.push((bytes.as_ref(), Ok(sum)));
-        write(&self.keys).keep(new, MOST_KEYS);
+        let mut new = decoded.new_keys(Some).of_valid(|_| true);
+        new.push((bytes.as_ref().into(), sum));
+        self.keep_keys(new);
         Ok(bytes.as_ref().to_vec())
     }
 
-    fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Vec<Result<Claim<S>, Reason>> {
-        let claims = items.iter().map(|item| (item.suite, item.claim));
-        let items: Vec<_> = items.iter().copied().zip(self.member_keys(items)).collect();
-        self.with_keys(claims, options, |keys| {
-            parallel_chunks(options.threads, &items, LEAST, |items| {
-                let bytes: Vec<_> = items.iter().map(|(item, _)| &item.claim.signature[..]).collect();
-                let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
-                let claims = items.iter().zip(signatures).map(|((Item { suite, claim, .. }, members), signature)| {
-                    decode(*suite, claim, |bytes| keys.get(*suite, bytes), *members, signature)
-                });
-                claims.collect()
-            })
+    fn keep_keys(&self, keys: ValidKeys<S>) {
+        if !keys.is_empty() {
+            write(&self.keys).kept.insert_new(keys);
+        }
+    }
+
+    fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Decoded<S> {
+        let claims: Vec<_> = items.iter().map(|item| (item.suite, item.claim)).collect();
+        let mut by_claim = self.look_up_keys(&claims, options);
+        let decoded = DecodedKeys::decode(&mut by_claim, options);
+        let with_keys: Vec<_> = items.iter().copied().zip(self.member_keys(items)).zip(by_claim).collect();
+        let claims = parallel_owned_chunks(options.threads, with_keys, LEAST, |items| {
+            let bytes: Vec<_> = items.iter().map(|((item, _), _)| &item.claim.signature[..]).collect();
+            let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
+            let claims = items.into_iter().zip(signatures).map(|(((item, members), keys), signature)| {
+                decode(item.suite, item.claim, |_| keys.decoded(&decoded), members, signature)
+            });
+            claims.collect()
+        });
+        let new_keys = decoded.new_keys(|claim| claims[claim].is_ok().then_some(items[claim].index));
+        Decoded { claims, new_keys }
+    }
+
+    /// By claim: its encoded keys, with those that were kept. Many are looked up on all threads.
+    fn look_up_keys<'a>(&self, claims: &[(S, &'a ClaimBytes)], options: &Options) -> Vec<EncodedKeys<'a, S>> {
+        let keys: usize = claims.iter().map(|(_, claim)| encoded(claim).len()).sum();
+        let least = if keys < MANY_KEYS { claims.len() } else { LEAST };
+        let kept = read(&self.keys);
+        parallel_chunks(options.threads, claims, least, |claims| {
+            let look_up =
+                |&(suite, claim): &(S, &'a ClaimBytes)| kept.look_up(suite, encoded(claim).iter().map(Vec::as_slice));
+            claims.iter().map(look_up).collect()
         })
     }
 
-    /// Decodes the encoded keys of claims that were not decoded before, and keeps them after `call` has had them.
-    fn with_keys<'a, T>(
-        &self,
-        claims: impl Iterator<Item = (S, &'a ClaimBytes)>,
-        options: &Options,
-        call: impl FnOnce(&KeysOfCall<'_, 'a, S>) -> T,
-    ) -> T {
-        let encodings = claims.flat_map(|(suite, claim)| {
-            let keys = claim.public_keys.as_encoded();
-            keys.into_iter().flatten().map(move |key| (suite, &key[..]))
-        });
-        let kept = read(&self.keys);
-        let keys = kept.decode(encodings, options);
-        let called = call(&keys);
-        let new = keys.new;
-        drop(kept);
-        if !new.is_empty() {
-            write(&self.keys).keep(new, MOST_KEYS);
-        }
-        called
+    /// Whether perhaps a statement about a message is known.
+    fn has_about(&self, message: &[u8]) -> bool {
+        let digest = digest(message);
+        read(&self.known).has_about(&digest)
     }
 
     /// By claim: whether the keys of its members are taken one by one. They are if some of their statements may be known, and if there
     /// are not too many of them.
     fn member_keys(&self, items: &[&Item<'_, S>]) -> Vec<MemberKeys> {
-        let known = read(&self.known);
+        let is_any_known = self.known() > 0;
         let mut left = MOST_SUBTRACTED_TOGETHER;
         let each = items.iter().map(|Item { suite, claim, .. }| {
             let (PublicKeys::Members(_, members), Messages::Shared(message), Scheme::ProofOfPossession) =
@@ -261,7 +297,8 @@ impl<S: Suite> Variant<S> {
                 return MemberKeys::Each;
             };
             let of = members.len();
-            if of > MOST_SUBTRACTED.min(left) || !known.has_about(message) {
+            let may_be_known = || is_any_known && self.has_about(message);
+            if of > MOST_SUBTRACTED.min(left) || !may_be_known() {
                 return MemberKeys::Sum;
             }
             left -= of;
@@ -301,8 +338,13 @@ pub(super) fn verify_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Verdict {
 }
 
 fn decode_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Result<Claim<S>, Reason> {
-    let key = |bytes: &[u8]| PublicKey::from_claim(suite, bytes);
-    decode(suite, claim, key, MemberKeys::Sum, UncheckedSignature::from_bytes(&claim.signature))
+    let keys = |encodings: &[Vec<u8>]| {
+        let key = |(index, bytes): (usize, &Vec<u8>)| {
+            PublicKey::from_claim(suite, bytes).map_err(|error| KeyError { index, error })
+        };
+        encodings.iter().enumerate().map(key).collect()
+    };
+    decode(suite, claim, keys, MemberKeys::Sum, UncheckedSignature::from_bytes(&claim.signature))
 }
 
 /// What a claim takes of the members of a set who all signed one message in a POP suite. Of other members it takes each key.
@@ -321,34 +363,31 @@ const MOST_SUBTRACTED: usize = 1 << 12;
 /// The most such members of all claims of a call.
 const MOST_SUBTRACTED_TOGETHER: usize = 1 << 17;
 
-/// Decodes a claim. `key` decodes each of its encoded keys.
+/// Decodes a claim. `encoded` decodes its encoded keys.
 fn decode<S: Suite>(
     suite: S,
     claim: &ClaimBytes,
-    key: impl Fn(&[u8]) -> Result<PublicKey<S>, ParseError>,
+    encoded: impl FnOnce(&[Vec<u8>]) -> Result<Vec<PublicKey<S>>, KeyError>,
     taken: MemberKeys,
     signature: Result<UncheckedSignature<S>, ParseError>,
 ) -> Result<Claim<S>, Reason> {
     let of = claim.public_keys.len();
     let keys = match &claim.public_keys {
-        PublicKeys::Encoded(encodings) => {
-            let keys = encodings.iter().enumerate().map(|(index, bytes)| {
-                key(bytes).map_err(|error| match of {
-                    1 => error.into(),
-                    keys => Reason::ParseKey { index, keys, error },
-                })
-            });
-            keys.collect::<Result<Vec<_>, _>>()?
-        }
+        PublicKeys::Encoded(encodings) => encoded(encodings).map_err(|KeyError { index, error }| match of {
+            1 => Reason::Parse(error),
+            keys => Reason::ParseKey { index, keys, error },
+        })?,
         PublicKeys::Members(set, members) => {
             let set = set.of_variant::<S>().ok_or(Reason::OtherVariant)?;
             match (&claim.messages, suite.scheme()) {
                 (Messages::Shared(_), Scheme::ProofOfPossession) if of > 1 && taken == MemberKeys::Sum => {
-                    let sum = set.sum_for_claim(members).map_err(of_members)?;
+                    let sum = set.sum_for_claim(members).map_err(Reason::of_members)?;
                     vec![PublicKey::from_sum(sum).ok_or(Reason::IdentityAggregateKey)?]
                 }
                 // Two of several messages can be equal, too.
-                (_, scheme) => set.keys_for_claim(members, scheme == Scheme::ProofOfPossession).map_err(of_members)?,
+                (_, scheme) => {
+                    set.keys_for_claim(members, scheme == Scheme::ProofOfPossession).map_err(Reason::of_members)?
+                }
             }
         }
     };
@@ -373,131 +412,30 @@ fn decode<S: Suite>(
     })
 }
 
-/// Why the members of a set make no claim.
-fn of_members(misuse: MisuseError) -> Reason {
-    match misuse {
-        MisuseError::NoSuchMember { index, members } => Reason::NoSuchMember { index, members },
-        MisuseError::PossessionUnproven { index } => Reason::PossessionUnproven { index },
-        // A sum of members has no other flaw.
-        _ => Reason::Undecided,
-    }
+/// The encoded keys of a claim; none of one that names members.
+fn encoded(claim: &ClaimBytes) -> &[Vec<u8>] {
+    claim.public_keys.as_encoded().map_or(&[][..], Vec::as_slice)
 }
 
-/// Keys that were decoded before, since committees and gossip repeat them.
-///
-/// It keeps at most [`MOST_KEYS`], and only those that are valid. So nothing that a sender chooses makes it hold more than
-/// 20 MiB of keys in G1, or 40 MiB of keys in G2. What a call decodes beyond that is dropped when the call ends.
-#[derive(Clone, Debug)]
-struct Keys<S: Suite> {
-    kept: HashMap<Box<[u8]>, PublicKey<S>>,
-}
-
-/// A key's encoding, and what it decodes to.
-type Decoded<'a, S> = (&'a [u8], Result<PublicKey<S>, ParseError>);
-
-/// The keys of a call: those that were kept, and new ones.
-struct KeysOfCall<'k, 'a, S: Suite> {
-    kept: &'k Keys<S>,
-    /// Sorted by their encodings.
-    new: Vec<Decoded<'a, S>>,
-}
-
-impl<S: Suite> Keys<S> {
-    /// The key of a claim. One that was kept is a key of this suite only if its length is: suites on BN254 have keys of two lengths.
-    fn get(&self, suite: S, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
-        match self.kept.get(bytes) {
-            Some(key) if bytes.len() == suite.key_length() => Ok(*key),
-            _ => PublicKey::from_claim(suite, bytes),
-        }
-    }
-
-    /// Decodes each key that was not kept. Bytes of another length than a key's are left out, because
-    /// [`KeysOfCall::get`] refuses them without looking at them.
-    fn decode<'a>(&self, keys: impl Iterator<Item = (S, &'a [u8])>, options: &Options) -> KeysOfCall<'_, 'a, S> {
-        let keys = keys.filter(|(suite, bytes)| bytes.len() == suite.key_length()).map(|(_, bytes)| bytes);
-        let mut new: Vec<&[u8]> = keys.filter(|bytes| !self.kept.contains_key(*bytes)).collect();
-        new.sort_unstable();
-        new.dedup();
-        let decoded =
-            parallel_chunks(options.threads, &new, LEAST, |new| PublicKey::from_bytes_each(new, options.backend));
-        KeysOfCall { kept: self, new: new.into_iter().zip(decoded).collect() }
-    }
-
-    /// Keeps the valid ones of new keys, but never more than `most` keys. If they do not fit beside those that were kept
-    /// before, these are forgotten.
-    fn keep(&mut self, new: Vec<Decoded<'_, S>>, most: usize) {
-        let valid = new.into_iter().filter_map(|(bytes, key)| Some((bytes, key.ok()?)));
-        let valid: Vec<_> = valid.take(most).collect();
-        if self.kept.len() + valid.len() > most {
-            self.kept.clear();
-        }
-        self.kept.extend(valid.into_iter().map(|(bytes, key)| (bytes.into(), key)));
-    }
-}
-
-impl<S: Suite> KeysOfCall<'_, '_, S> {
-    fn get(&self, suite: S, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
-        if bytes.len() != suite.key_length() {
-            return Err(suite.wrong_key_length(bytes.len()));
-        }
-        match self.new.binary_search_by_key(&bytes, |(new, _)| new) {
-            Ok(place) => self.new[place].1,
-            Err(_) => self.kept.get(suite, bytes),
-        }
-    }
-}
-
-/// The fewest encodings for which another thread pays off.
-const LEAST: usize = 16;
-
-/// The most keys that stay from one call to the next.
-const MOST_KEYS: usize = 1 << 16;
+/// From so many keys on, threads look them up: that takes about as long as starting a few.
+const MANY_KEYS: usize = 1 << 13;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         aggregate::{MisuseError, aggregate, aggregate_public_keys},
+        culprit::Exhaustive,
         key::SecretKey,
         keyset::{Bitmap, KeySet, Members},
         suite::MinPk,
     };
-    use quorate_curve::{Backend, Bls12381Group, G1};
-    use std::time::{Duration, Instant};
-
-    /// Whatever is decoded, no more keys stay than the bound says, and neither bytes of another length nor bytes that are
-    /// not a key stay at all.
-    #[test]
-    fn kept_keys_are_bounded() {
-        const MOST: usize = 40;
-        let names: Vec<_> = (0..100u8).map(|i| [i]).collect();
-        let messages: Vec<_> = names.iter().map(|name| (&name[..], &b""[..])).collect();
-        let points: Vec<G1> = Backend::auto().hash_to_curve(b"keys", &messages);
-        let valid: Vec<_> = points.iter().map(|point| point.compress().to_vec()).collect();
-        let mut not_a_member = vec![0; 48];
-        not_a_member[0] = 0x80;
-        let invalid = [vec![], vec![0x80; 47], vec![0; 1 << 20], vec![0xff; 48], vec![0; 48], not_a_member];
-
-        let mut keys = Keys::<MinPk> { kept: HashMap::new() };
-        let sizes = [1, 30, MOST, MOST + 1, 100, 5].into_iter().enumerate();
-        for (call, n) in sizes {
-            let wanted: Vec<_> = invalid.iter().chain(valid.iter().cycle().skip(7 * call).take(n)).cloned().collect();
-            let wanted_keys = wanted.iter().map(|bytes| (MinPk::Eth2, &bytes[..]));
-            let decoded = keys.decode(wanted_keys, &Options::default());
-            assert!(decoded.new.iter().all(|(bytes, _)| bytes.len() == 48));
-            for bytes in &wanted {
-                assert_eq!(decoded.get(MinPk::Eth2, bytes), PublicKey::from_bytes(bytes));
-            }
-            let new = decoded.new;
-            keys.keep(new, MOST);
-            assert!(keys.kept.len() <= MOST, "{} keys after call {call}", keys.kept.len());
-            assert!(!keys.kept.is_empty() && keys.kept.keys().all(|kept| valid.iter().any(|v| **v == **kept)));
-        }
-        // A kept key is not decoded again.
-        let again: Vec<_> = keys.kept.keys().map(|kept| kept.to_vec()).collect();
-        let again = again.iter().map(|bytes| (MinPk::Eth2, &bytes[..]));
-        assert!(keys.decode(again, &Options::default()).new.is_empty());
-    }
+    use quorate_curve::Backend;
+    use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+    use std::{
+        thread,
+        time::{Duration, Instant},
+    };
 
     /// Known statements are subtracted from claims of members, but not from one of more members than that can pay for, nor from all
     /// claims of a call together.
@@ -543,7 +481,7 @@ mod tests {
         let block = ClaimBytes { public_keys: keys.into(), ..single.clone() };
         for (claim, kept) in [(&single, 1), (&block, 5), (&block, 5)] {
             assert_eq!(variant.knows(MinPk::Eth2, claim, &Options::default()), vec![false; claim.statements()]);
-            assert_eq!(read(&variant.keys).kept.len(), kept);
+            assert_eq!(read(&variant.keys).looked_up.len(), kept);
         }
     }
 
@@ -581,7 +519,7 @@ mod tests {
             let expected = aggregate_public_keys(&keys[from..to], Backend::auto()).unwrap();
             assert_eq!(sum, expected.to_bytes());
             assert_eq!(read(&variant.keys).kept.len(), kept);
-            assert_eq!(read(&variant.keys).kept[&sum[..]], expected);
+            assert_eq!(read(&variant.keys).kept.find(&sum[..]), Some(&expected));
         }
         let bdn = variant.sum_of_keys(MinPk::Bdn, &encoded, &options).unwrap();
         assert_eq!(bdn, crate::bdn::aggregate_public_keys(MinPk::Bdn, &keys, Backend::auto()).unwrap().to_bytes());
@@ -593,19 +531,60 @@ mod tests {
         assert_eq!(variant.sum_of_keys(MinPk::Eth2, &[], &options), Err(MisuseError::NothingToAggregate.into()));
     }
 
-    /// The bound that the documentation states, with the slots that a hash table of this many entries has.
+    /// A false claim of 65,536 keys, which cost its sender an addition each, made the verifier forget the keys of all others.
     #[test]
-    fn kept_keys_take_the_memory_that_is_stated() {
-        fn most_bytes<S: Suite>(suite: S) -> usize {
-            let slot = size_of::<(Box<[u8]>, PublicKey<S>)>() + 1;
-            (MOST_KEYS * 8 / 7).next_power_of_two() * slot + MOST_KEYS * suite.key_length()
-        }
-        assert!(most_bytes(MinPk::Eth2) <= 20 << 20, "{}", most_bytes(MinPk::Eth2));
-        assert!(most_bytes(crate::suite::MinSig::Basic) <= 40 << 20, "{}", most_bytes(crate::suite::MinSig::Basic));
-        #[cfg(feature = "bn254")]
-        {
-            let of_bn254 = most_bytes(quorate_bn254::Bn254Suite::EigenLayer);
-            assert!(of_bn254 <= 40 << 20, "{of_bn254}");
-        }
+    fn a_false_claim_of_many_keys_forgets_no_key_of_valid_claims() {
+        let suite = MinPk::Eth2;
+        let variant = Variant::<MinPk>::new(0);
+        let secret = |i: u8| SecretKey::key_gen(suite, &[i; 32], b"").unwrap();
+        let claim = |keys: &[u8], message: &[u8]| {
+            let signatures: Vec<_> = keys.iter().map(|i| secret(*i).sign(suite, b"m")).collect();
+            let keys: Vec<_> = keys.iter().map(|i| secret(*i).claim_key(suite)).collect();
+            let signature = aggregate(&signatures, Backend::auto()).unwrap().to_bytes();
+            ClaimBytes::shared(suite.any(), keys, message, signature)
+        };
+        let kept_after = |claims: &[ClaimBytes], valid: &[usize]| {
+            let items: Vec<_> = claims.iter().enumerate().map(|(index, claim)| Item { index, suite, claim }).collect();
+            let (mut verdicts, mut subtracted) = (vec![None; claims.len()], vec![0; claims.len()]);
+            let batch = variant.prepare(&items, &Options::default(), &mut verdicts, &mut subtracted);
+            let mut rng = ChaCha20Rng::from_seed([3; 32]);
+            variant.decide(&mut batch.unwrap(), &mut rng, &mut Exhaustive, &mut verdicts);
+            let found: Vec<_> = (0..claims.len()).filter(|i| verdicts[*i] == Some(Verdict::Valid)).collect();
+            assert_eq!(found, valid);
+            let keys = read(&variant.keys);
+            (1..=9).filter(|i| keys.kept.find(&secret(*i).claim_key(suite)[..]).is_some()).collect::<Vec<u8>>()
+        };
+        assert_eq!(kept_after(&[claim(&[1, 2, 3], b"m")], &[0]), [1, 2, 3]);
+        // False, and one that does not decode although its first key does.
+        let mut broken = claim(&[5, 6], b"m");
+        broken.public_keys.as_encoded_mut().unwrap()[1][0] = 0;
+        assert_eq!(kept_after(&[claim(&[4, 5], b"other"), broken], &[]), [1, 2, 3]);
+        // A key of a false claim that a valid one has, too.
+        assert_eq!(kept_after(&[claim(&[6, 7], b"other"), claim(&[7, 8], b"m")], &[1]), [1, 2, 3, 7, 8]);
+        // A look-up proves nothing. What it decoded is kept when a claim that has it is valid.
+        assert_eq!(variant.knows(suite, &claim(&[9], b"m"), &Options::default()), [false]);
+        assert_eq!(kept_after(&[claim(&[9], b"other")], &[]), [1, 2, 3, 7, 8]);
+        assert_eq!(kept_after(&[claim(&[9], b"m")], &[0]), [1, 2, 3, 7, 8, 9]);
+    }
+
+    /// One call held the lock of the keys while it decoded, another waited to write, and so every call waited, blocks too.
+    #[test]
+    fn a_slow_decode_stalls_no_other_call() {
+        let variant = Variant::<MinPk>::new(0);
+        let options = Options { backend: Backend::Portable, ..Options::default() };
+        // About a second of square roots.
+        let encoding = |i: u64| [&[0x80_u8][..], &[0; 39], &i.to_be_bytes()].concat();
+        let keys: Vec<_> = (0..40_000).map(encoding).collect();
+        let slow = ClaimBytes { public_keys: keys.into(), ..ClaimBytes::single(MinPk::Eth2.any(), b"", b"m", b"") };
+        let key = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap().public_key().to_bytes();
+        thread::scope(|scope| {
+            let decoding = scope.spawn(|| variant.knows(MinPk::Eth2, &slow, &options));
+            thread::sleep(Duration::from_millis(50));
+            // It looks up a key, keeps it, and finds it.
+            variant.sum_of_keys(MinPk::Eth2, &[&key], &options).unwrap();
+            assert!(read(&variant.keys).kept.find(&key[..]).is_some());
+            assert!(!decoding.is_finished(), "the other call has waited");
+            assert_eq!(decoding.join().unwrap().len(), 40_000);
+        });
     }
 }

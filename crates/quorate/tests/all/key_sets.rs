@@ -410,7 +410,19 @@ fn damaged_sets_are_refused() {
     for suite in ["eth3", "eigenlayer", ""] {
         assert_eq!(other(suite), Err(SavedKeysError::Suite(suite.to_owned())));
     }
-    assert_eq!(other(&"x".repeat(200)), Err(SavedKeysError::NotAKeySet));
+    assert_eq!(other(&"x".repeat(200)), Err(SavedKeysError::Header));
+}
+
+/// It was called no key set, because it did not begin as one, which it does.
+#[test]
+fn a_key_set_cut_in_its_header_is_named() {
+    let start = b"quorate key set 1\neth2\n\x03\0\0\0\0\0\0";
+    for length in 0..=start.len() {
+        let expected =
+            if length < AnyKeySet::SAVED.len() { SavedKeysError::NotAKeySet } else { SavedKeysError::Header };
+        assert_eq!(AnyKeySet::saved_header(&start[..length]), Err(expected), "{length} bytes");
+    }
+    assert!(AnyKeySet::saved_header(&[&start[..], &[0]].concat()).is_ok());
 }
 
 /// Two handles are the same key for claims that a pool groups, if one is the clone of the other.

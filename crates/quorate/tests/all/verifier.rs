@@ -566,6 +566,22 @@ mod bn254 {
             let reason = Reason::Parse(Bn254ParseError::KeysDiffer.into());
             assert!(outcome.invalid().all(|i| outcome.verdicts[i] == Verdict::Invalid(reason)));
         }
+        // In a claim of several keys the first one is named, also behind one that is wrong in another claim alone.
+        let several = claim(Bn254Suite::EigenLayer, &[1, 2, 3, 4, 5], shared(&drand_message(1)));
+        let mut wrong = several.clone();
+        for i in [2, 4] {
+            wrong.public_keys.as_encoded_mut().unwrap()[i][..64]
+                .copy_from_slice(&key(Bn254Suite::EigenLayer, 99)[..64]);
+        }
+        let mut reversed = wrong.clone();
+        reversed.public_keys.as_encoded_mut().unwrap().reverse();
+        let mut broken = wrong.clone();
+        broken.public_keys.as_encoded_mut().unwrap()[1].truncate(64);
+        let mixed = [several, wrong, reversed, claims[3].clone(), broken];
+        let outcome = Verifier::new(Options::default()).verify(&mixed, &mut rng());
+        assert_eq!(outcome.verdicts, mixed.each_ref().map(ClaimBytes::verify));
+        let named = |index| Reason::ParseKey { index, keys: 5, error: Bn254ParseError::KeysDiffer.into() };
+        assert_eq!(outcome.verdicts[..3], [Verdict::Valid, Verdict::Invalid(named(2)), Verdict::Invalid(named(0))]);
         // Errors that cancel in a sum without weights.
         let mut swapped = claims;
         let (first, second) = (key(Bn254Suite::EigenLayer, 1), key(Bn254Suite::EigenLayer, 2));
