@@ -114,8 +114,8 @@ func BenchmarkSign(b *testing.B) {
 	}
 }
 
-// What Submit itself takes: a stopped batcher answers at once, by the call from C.
-func BenchmarkSubmit(b *testing.B) {
+// What Submit itself adds to a verification: a stopped batcher refuses at once, by the call from C.
+func BenchmarkRefusal(b *testing.B) {
 	batcher, claim := newBatcher(b, BatcherOptions{}), claimsOf(b, SuiteEth2, 1, 1)[0]
 	if err := batcher.Stop(0); err != nil {
 		b.Fatal(err)
