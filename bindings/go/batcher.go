@@ -38,7 +38,8 @@ type BatcherOptions struct {
 	Soundness int
 	// Backend is as in [Options].
 	Backend string
-	// Linger is the longest that a claim waits for others while a thread is idle. On an idle machine it does not wait.
+	// Linger is the longest that a claim waits for others while a thread is idle. It waits if batches begin so soon after one another
+	// that this takes an eighth of the threads' time: docs/batcher.md, "When a batch closes".
 	Linger time.Duration
 	// Target is the planned work at which a batch is full.
 	Target time.Duration

@@ -254,7 +254,10 @@ export interface BatcherOptions {
   soundness?: 64 | 128 | undefined;
   /** As in `EngineOptions`. */
   backend?: string | undefined;
-  /** The longest that a claim waits for others while a thread is idle. On an idle machine it does not wait. */
+  /**
+   * The longest that a claim waits for others while a thread is idle. It waits if batches begin so soon after one another that this takes
+   * an eighth of the threads' time: docs/batcher.md, "When a batch closes".
+   */
   lingerMs?: number | undefined;
   /** The planned work at which a batch is full. */
   targetMs?: number | undefined;

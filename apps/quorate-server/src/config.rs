@@ -139,7 +139,8 @@ pub struct Verify {
     pub backend: String,
     /// How unlikely it is that a false claim passes: 64 or 128 bits.
     pub soundness: u32,
-    /// The longest that a claim waits for others while a thread is idle. On an idle machine it does not wait.
+    /// The longest that a claim waits for others while a thread is idle. It waits if batches begin so soon after one another that this
+    /// takes an eighth of the threads' time: docs/batcher.md, "When a batch closes".
     pub linger_ms: u64,
     /// How long a suspect's claim waits for those of other suspects, and the longest `linger_ms` that has an effect.
     pub longest_wait_ms: u64,

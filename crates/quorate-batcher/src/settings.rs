@@ -18,8 +18,8 @@ pub struct Settings {
     /// The backend that does the arithmetic. Default: the fastest of this machine.
     pub backend: Backend,
     /// The longest that a claim waits for others while a worker is idle. It waits only while one more batch would make the
-    /// beginning of batches take more than an eighth of the workers' time, or more than that of one worker, so what comes to an idle machine
-    /// waits for nothing.
+    /// beginning of batches take more than an eighth of the workers' time, or more than that of one worker. What comes after a pause
+    /// waits for nothing; a caller that asks one by one, without a pause, waits now and then.
     /// Zero: nothing waits while a worker is idle. Default: 5 ms.
     pub linger: Duration,
     /// How long a suspect's claim waits for those of other suspects, and the longest `linger` that has an effect.

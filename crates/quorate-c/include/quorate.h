@@ -218,7 +218,8 @@ typedef struct quorate_batcher_options {
   const char *backend;
   // As in `quorate_options`.
   size_t backend_size;
-  // The longest that a claim waits for others while a thread is idle, in microseconds. On an idle machine it does not wait.
+  // The longest that a claim waits for others while a thread is idle, in microseconds. It waits if batches begin so soon after one
+  // another that this takes an eighth of the threads' time: docs/batcher.md, "When a batch closes".
   uint64_t linger_us;
   // The planned work at which a batch is full, in microseconds.
   uint64_t target_us;

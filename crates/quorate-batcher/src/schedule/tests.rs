@@ -208,6 +208,20 @@ fn a_slow_stream_waits_for_nothing() {
     assert_eq!(stream(16, 8, 5), (8 * 400, 0));
 }
 
+/// A caller that asks one by one waits beside an idle worker: what the beginning of its last batch cost is not paid yet. It waits until
+/// that is paid, and no longer than `linger`.
+#[test]
+fn a_lone_caller_waits_no_longer_than_linger() {
+    let paid = paid_by_one_batch(1);
+    for (linger, waits) in [(MS / 10, MS / 10), (100 * MS, paid)] {
+        let mut rig = Rig::new(Settings { linger, ..settings() });
+        rig.begin(0);
+        rig.admit(0, Class::Gossip, None, None);
+        let close = rig.start + waits;
+        assert!(matches!(rig.next(0, Role::All), Next::At(at) if at == close), "{linger:?}");
+    }
+}
+
 /// `linger` is the longest wait beside an idle worker, and a batch that is full does not wait.
 #[test]
 fn a_batch_closes_when_it_is_full_or_has_waited() {

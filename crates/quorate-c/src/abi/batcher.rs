@@ -33,7 +33,8 @@ pub struct quorate_batcher_options {
     pub backend: *const c_char,
     /// As in `quorate_options`.
     pub backend_size: usize,
-    /// The longest that a claim waits for others while a thread is idle, in microseconds. On an idle machine it does not wait.
+    /// The longest that a claim waits for others while a thread is idle, in microseconds. It waits if batches begin so soon after one
+    /// another that this takes an eighth of the threads' time: docs/batcher.md, "When a batch closes".
     pub linger_us: u64,
     /// The planned work at which a batch is full, in microseconds.
     pub target_us: u64,

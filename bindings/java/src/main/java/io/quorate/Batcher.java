@@ -229,7 +229,10 @@ public final class Batcher implements AutoCloseable {
             return this;
         }
 
-        /** The longest that a claim waits for others while a thread is idle. On an idle machine it does not wait. */
+        /**
+         * The longest that a claim waits for others while a thread is idle. It waits if batches begin so soon after one another that this
+         * takes an eighth of the threads' time: docs/batcher.md, "When a batch closes".
+         */
         public Builder linger(Duration time) {
             return micros("linger", time, micros -> lingerMicros = micros);
         }
