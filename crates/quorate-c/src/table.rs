@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Record,
+    ArrowBatchError, Entry, Record,
     arrow::{BatchRows, VALUES_LIMIT},
     judge::{Item, Judge, Judged, Window, WindowLimit},
 };
@@ -38,7 +38,7 @@ pub fn schema() -> SchemaRef {
 pub fn verify(
     engine: &Engine,
     suite: Option<AnySuite>,
-    batches: impl ArrayReader,
+    mut batches: impl ArrayReader,
 ) -> Result<Vec<RecordBatch>, CallFailure> {
     let schema = columns(batches.field().data_type())?;
     let mut random = random()?;
@@ -46,10 +46,8 @@ pub fn verify(
     let mut judge = Judge::new(engine.verifier().clone());
     let mut window = Window::new(WindowLimit::of(threads));
     let (mut rows, mut verdicts) = (0, Columns::default());
-    for array in batches {
-        let batch = batch(&schema, &array.map_err(unreadable)?, rows)?;
-        let read = BatchRows::new(&batch, rows).map_err(|error| CallFailure::new(Code::Claims, error.to_string()))?;
-        rows += batch.num_rows() as u64;
+    while let Some((number, read)) = contained(|| next_rows(&mut batches, &schema, rows))? {
+        rows += number;
         for entry in read {
             window.push(item(entry, suite));
             if window.is_full() {
@@ -68,6 +66,26 @@ fn columns(rows: &DataType) -> Result<SchemaRef, CallFailure> {
         DataType::Struct(fields) => Ok(Arc::new(Schema::new(fields.clone()))),
         other => Err(unreadable(ArrowError::SchemaError(format!("found values of the type {other}, expected rows")))),
     }
+}
+
+/// The rows of the next batch, which stands behind so many, and their number; none at the end.
+fn next_rows(
+    batches: &mut impl ArrayReader,
+    schema: &SchemaRef,
+    rows_before: u64,
+) -> Result<Option<(u64, BatchRows)>, CallFailure> {
+    let Some(array) = batches.next() else { return Ok(None) };
+    let batch = batch(schema, &array.map_err(unreadable)?, rows_before)?;
+    let unfit = |error: ArrowBatchError| CallFailure::new(Code::Claims, error.to_string());
+    let rows = BatchRows::new(&batch, rows_before).map_err(unfit)?;
+    Ok(Some((batch.num_rows() as u64, rows)))
+}
+
+/// Calls what reads arrays of somebody else, and makes an error of a panic in there: the Arrow library panics on some arrays that do not
+/// agree with their schema. The table is at fault then, and not this library. No call follows on what a panic left behind.
+pub(crate) fn contained<T>(call: impl FnOnce() -> Result<T, CallFailure>) -> Result<T, CallFailure> {
+    let text = "the table is damaged: its schema or one of its arrays is not as the Arrow interface says";
+    quorate_host::contained(call).unwrap_or_else(|_| Err(CallFailure::new(Code::Claims, text)))
 }
 
 /// A batch behind so many rows. The values of a row that is null as a whole say nothing, but stand in the columns like those of others.

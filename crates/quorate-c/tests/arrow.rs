@@ -1,10 +1,16 @@
 //! Tables through the C stream interface of Arrow.
 
-use std::{mem, ptr, sync::Arc};
+use std::{
+    ffi::{c_int, c_void},
+    mem, ptr,
+    sync::Arc,
+};
 
 use arrow_array::{
-    ArrayRef, BinaryArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray, UInt64Array,
+    Array as _, ArrayRef, BinaryArray, BinaryViewArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    StringArray, UInt64Array,
     cast::AsArray,
+    ffi::{FFI_ArrowArray, FFI_ArrowSchema},
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
 };
 use quorate::{MinPk, SecretKey};
@@ -97,6 +103,121 @@ fn a_stream_that_has_no_next_batch_is_an_error() {
     assert_eq!((code, text.as_str()), (Code::Claims as i32, "claims: the stream has no get_next"));
     let (code, text, _) = verify_stream(1, FFI_ArrowArrayStream::empty());
     assert_eq!((code, text.contains("already released")), (Code::Claims as i32, true), "{text}");
+}
+
+/// What `struct ArrowArray` begins with.
+#[repr(C)]
+struct RawArray {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut RawArray,
+}
+
+impl RawArray {
+    fn child(&mut self, place: usize) -> &mut RawArray {
+        assert!((place as i64) < self.n_children);
+        // SAFETY: there are so many children, and nothing else uses them.
+        unsafe { &mut **self.children.add(place) }
+    }
+}
+
+/// A stream, and what happens to its schema and to its arrays before somebody gets them.
+struct Damaging {
+    stream: FFI_ArrowArrayStream,
+    /// Of a schema it gets the place of its first field, the format.
+    schema: fn(&mut *mut u8),
+    array: fn(&mut RawArray),
+}
+
+impl Damaging {
+    fn stream(claims: RecordBatch, schema: fn(&mut *mut u8), array: fn(&mut RawArray)) -> FFI_ArrowArrayStream {
+        let own = Box::into_raw(Box::new(Self { stream: stream(vec![claims]), schema, array }));
+        let (schema, next, release) = (Self::get_schema, Self::get_next, Self::release);
+        // SAFETY: the functions take what they find at `own`, which is freed by the last of them.
+        unsafe { FFI_ArrowArrayStream::new_unchecked(Some(schema), Some(next), None, Some(release), own.cast()) }
+    }
+
+    /// # Safety
+    /// [`Damaging::stream`] made it, and it is not released.
+    unsafe fn of<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut Self {
+        // SAFETY: as the caller promises.
+        unsafe { &mut *(&*stream).private_data().cast::<Self>() }
+    }
+
+    unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
+        // SAFETY: whoever calls it keeps to the interface, and a schema begins with its format.
+        unsafe {
+            let own = Self::of(stream);
+            let code = own.stream.get_schema().expect("a function")(&raw mut own.stream, out);
+            (own.schema)(&mut *out.cast::<*mut u8>());
+            code
+        }
+    }
+
+    unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowArray) -> c_int {
+        // SAFETY: whoever calls it keeps to the interface, and an array begins with these fields.
+        unsafe {
+            let own = Self::of(stream);
+            let code = own.stream.get_next().expect("a function")(&raw mut own.stream, out);
+            if !(&*out).is_released() {
+                (own.array)(&mut *out.cast::<RawArray>());
+            }
+            code
+        }
+    }
+
+    unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
+        // SAFETY: whoever calls it keeps to the interface: it is called once.
+        unsafe {
+            let stream = &mut *stream;
+            drop(Box::from_raw(stream.private_data().cast::<Self>()));
+            stream.set_release(None);
+        }
+    }
+}
+
+/// Each was called a fault of the library, in a text with a path of the machine that had built it. A negative number could make a build
+/// without checks of overflow read memory in front of an array.
+#[test]
+fn a_damaged_array_is_the_tables_fault() {
+    const DAMAGED: &str = "the table is damaged: its schema or one of its arrays is not as the Arrow interface says";
+    fn refused(claims: RecordBatch, schema: fn(&mut *mut u8), array: fn(&mut RawArray), expected: &str) {
+        let (code, text, _) = verify_stream(1, Damaging::stream(claims, schema, array));
+        assert_eq!(code, Code::Claims as i32, "{text}");
+        assert!(text.contains(expected) && !text.contains(".rs"), "{text}");
+    }
+    let claims = table(&[1, 2, 3, 4], |row| row);
+    let damages: [(fn(&mut RawArray), &str); 9] = [
+        (|rows| rows.child(1).length = 3, DAMAGED),
+        (|rows| rows.child(0).n_buffers = 1, DAMAGED),
+        (|rows| rows.child(1).buffers = ptr::null_mut(), DAMAGED),
+        (|rows| rows.n_children = 2, DAMAGED),
+        (|rows| rows.length = -1, "an array states the length -1, expected 0 or more"),
+        (|rows| rows.child(0).length = -1, "an array states the length -1, expected 0 or more"),
+        (|rows| rows.child(2).offset = -4, "an array states the offset -4, expected 0 or more"),
+        (|rows| rows.child(2).null_count = -2, "an array states the null_count -2, expected -1 or more"),
+        (|rows| rows.child(1).n_buffers = -1, "an array states the n_buffers -1, expected 0 or more"),
+    ];
+    for (damage, expected) in damages {
+        refused(claims.clone(), |_| (), damage, expected);
+    }
+    // SAFETY: the format is a text that is not empty, and belongs to whoever releases the schema.
+    let no_text: fn(&mut *mut u8) = |format| unsafe { **format = 0xff };
+    refused(claims.clone(), no_text, |_| (), DAMAGED);
+    let (key, signature) = (claims["public_key"].slice(0, 1), claims["signature"].slice(0, 1));
+    let views = Arc::new(BinaryViewArray::from_iter_values([b"m"])) as ArrayRef;
+    let views = RecordBatch::try_from_iter([("public_key", key), ("message", views), ("signature", signature)]);
+    let damage: fn(&mut RawArray) = |rows| rows.child(1).n_buffers = 2;
+    refused(views.expect("a table"), |_| (), damage, "an array states the n_buffers 2, expected 3 or more");
+    // Whoever has not counted the nulls says so.
+    let uncounted: fn(&mut RawArray) = |rows| rows.child(0).null_count = -1;
+    let (code, text, verdicts) = verify_stream(1, Damaging::stream(claims, |_| (), uncounted));
+    assert_eq!((code, text.as_str()), (0, ""));
+    assert_eq!(verdicts[0]["valid"].as_boolean().iter().collect::<Vec<_>>(), [Some(true); 4]);
 }
 
 #[test]

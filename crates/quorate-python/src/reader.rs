@@ -162,9 +162,9 @@ impl Reader {
         }
         let claims = &source(claims)?;
         let input = if claims.hasattr("__arrow_c_stream__")? {
-            Input::Stream(RecordBatchStreamReader::from_pyarrow_bound(claims).map_err(|error| unfit(claims, error))?)
+            Input::Stream(imported(claims)?)
         } else if claims.hasattr("__arrow_c_array__")? {
-            Input::Batch(Some(RecordBatch::from_pyarrow_bound(claims).map_err(|error| unfit(claims, error))?))
+            Input::Batch(Some(imported(claims)?))
         } else {
             let is_one = claims.is_instance_of::<PyBytes>() || claims.cast::<PyMapping>().is_ok();
             let items = if is_one { None } else { claims.try_iter().ok() };
@@ -300,8 +300,8 @@ impl Reader {
     fn advance(&mut self, py: Python<'_>, window: &mut Window<Row>) -> PyResult<bool> {
         let batch = match &mut self.input {
             Input::Batch(batch) => batch.take(),
-            Input::Stream(stream) => next_batch(py, stream)?,
-            Input::Arrow(file) => next_batch(py, file)?,
+            Input::Stream(stream) => next_batch(py, stream, DAMAGED_TABLE)?,
+            Input::Arrow(file) => next_batch(py, file, DAMAGED_FILE)?,
             Input::Entries { entries, .. } => {
                 let next = py.detach(|| entries.next().transpose());
                 py.check_signals()?;
@@ -311,7 +311,7 @@ impl Reader {
             }
             Input::Items { items, table, what } => loop {
                 if let Some(stream) = table {
-                    if let Some(batch) = next_batch(py, stream)? {
+                    if let Some(batch) = next_batch(py, stream, DAMAGED_TABLE)? {
                         break Some(batch);
                     }
                     *table = None;
@@ -329,10 +329,9 @@ impl Reader {
                     )));
                 }
                 if is_stream {
-                    let stream = RecordBatchStreamReader::from_pyarrow_bound(&item);
-                    *table = Some(stream.map_err(|error| unfit(&item, error))?);
+                    *table = Some(imported(&item)?);
                 } else if is_table {
-                    break Some(RecordBatch::from_pyarrow_bound(&item).map_err(|error| unfit(&item, error))?);
+                    break Some(imported(&item)?);
                 } else {
                     let entry = row::entry(self.entries, &item, &self.key_sets)?;
                     self.object(window, entry)?;
@@ -342,7 +341,8 @@ impl Reader {
         };
         let Some(batch) = batch else { return Ok(false) };
         // Nothing of Python is needed while a batch is checked.
-        py.detach(|| self.batch(&batch))?;
+        let checked = py.detach(|| quorate_host::contained(|| self.batch(&batch)));
+        checked.unwrap_or_else(|_| Err(TableError::new_err(format!("claims: {DAMAGED_TABLE}"))))?;
         Ok(true)
     }
 
@@ -393,24 +393,39 @@ impl Reader {
     }
 }
 
+/// What an object gives by the Arrow interface. Where the Arrow library panics on it, the table is damaged.
+fn imported<T: FromPyArrow>(claims: &Bound<'_, PyAny>) -> PyResult<T> {
+    let imported = quorate_host::contained(|| T::from_pyarrow_bound(claims).map_err(|error| unfit(claims, error)));
+    imported.unwrap_or_else(|_| Err(TableError::new_err(format!("claims: {DAMAGED_TABLE}"))))
+}
+
+/// What is said where the Arrow library panics.
+const DAMAGED_TABLE: &str = "the table is damaged: its schema or one of its arrays is not as the Arrow interface says";
+const DAMAGED_FILE: &str = "the file is damaged; write or fetch it again";
+
 /// The next batch of a stream. What makes it may need Python, so Python is free meanwhile.
 fn next_batch(
     py: Python<'_>,
     stream: &mut (impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + ?Sized),
+    damaged: &str,
 ) -> PyResult<Option<RecordBatch>> {
-    let next = py.detach(|| {
-        let damaged = |_| ArrowError::IpcError("the file is damaged; write or fetch it again".to_owned());
-        quorate_host::contained(|| stream.next().transpose()).map_err(damaged).flatten()
-    });
+    let next = py.detach(|| quorate_host::contained(|| stream.next().transpose()));
     // A signal that came meanwhile says more than the error that it made.
     py.check_signals()?;
+    let next = match next {
+        Ok(next) => next.map_err(|error| error.to_string()),
+        Err(_) => Err(damaged.to_owned()),
+    };
     next.map_err(|error| TableError::new_err(format!("cannot read the claims: {error}")))
 }
 
-/// What the Arrow interface of an object gives is not a table: a column alone, or of a type that this package does not have.
+/// What the Arrow interface of an object gives is not a table: a column alone, or of a type that this package does not have, or an array
+/// that does not agree with its type.
 fn unfit(claims: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = claims.py();
-    if !error.is_instance_of::<PyValueError>(py) {
+    // Of this name is the Arrow library's own error about an array. Its class is that of pyarrow, which need not be there.
+    let is_of_arrow = error.get_type(py).name().is_ok_and(|name| name == "ArrowException");
+    if !is_of_arrow && !error.is_instance_of::<PyValueError>(py) {
         return error;
     }
     let found = type_name(claims).unwrap_or_default();
@@ -437,7 +452,7 @@ fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
     if start == ARROW_FILE || start.starts_with(ARROW_STREAM) {
         let damaged = |error: String| TableError::new_err(format!("{}: {error}", path.display()));
         let reader = quorate_host::contained(|| ArrowFile::open(opened).map(Box::new));
-        let reader = reader.map_err(|_| damaged("the file is damaged; write or fetch it again".to_owned()))?;
+        let reader = reader.map_err(|_| damaged(DAMAGED_FILE.to_owned()))?;
         return reader.map(Input::Arrow).map_err(|error| damaged(error.to_string()));
     }
     let unreadable = |error: InputError| match error {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import MappingProxyType
@@ -151,6 +152,34 @@ def test_damaged_text_is_refused() -> None:
         quorate.verify(claims.set_column(claims.column_names.index("suite"), "suite", suite))
     with pytest.raises(quorate.TableError, match='the column "kind" is damaged'):
         quorate.verify(claims.append_column("kind", suite))
+
+
+class Damaged:
+    """A batch with another number in the ``struct ArrowArray`` of its second column."""
+
+    def __init__(self, batch: pa.RecordBatch, place: int, number: int) -> None:
+        self.batch, self.place, self.number = batch, place, number
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        schema, array = self.batch.__arrow_c_array__(requested_schema)
+        address = ctypes.pythonapi.PyCapsule_GetPointer
+        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        # Five numbers, of which the length is the first, then the places of the buffers and of the children.
+        children = ctypes.c_int64.from_address(address(array, b"arrow_array") + 6 * 8).value
+        child = ctypes.c_int64.from_address(children + 8).value
+        ctypes.c_int64.from_address(child + 8 * self.place).value = self.number
+        return schema, array
+
+
+def test_a_damaged_array_is_the_tables_fault() -> None:
+    """It was a panic of Rust, which is no Exception of Python, or an error of pyarrow."""
+    batch = table(signed(2)).to_batches()[0]
+    buffers = "claims: the table is damaged: its schema or one of its arrays is not as the Arrow interface says"
+    for place, number, expected in ((5, 0, buffers), (0, 1, "claims: found a Damaged that is not a table")):
+        damaged: Any = Damaged(batch, place, number)
+        for given in (damaged, [damaged]):
+            with pytest.raises(quorate.TableError, match=expected):
+                quorate.verify(given)
 
 
 def test_of_a_slice_only_what_its_rows_name_is_checked() -> None:

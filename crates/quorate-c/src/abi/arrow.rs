@@ -1,11 +1,9 @@
 //! Claims in tables, by the C interface of Arrow.
 
-use arrow_array::{
-    RecordBatchIterator,
-    ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream},
-};
+use arrow_array::{RecordBatchIterator, ffi_stream::FFI_ArrowArrayStream};
 
 use super::{
+    import::Arrays,
     memory::{guarded, of, put, quorate_error},
     verifier::quorate_verifier,
 };
@@ -38,11 +36,8 @@ pub unsafe extern "C" fn quorate_verify_arrow(
         // SAFETY: null, or the caller keeps to the header: it is memory for a stream.
         unsafe { put("verdicts", verdicts, FFI_ArrowArrayStream::empty()) }?;
         let stream = stream.ok_or_else(|| CallFailure::new(Code::Null, "claims: the pointer is null"))?;
-        // The reader expects it of each stream that was not released, and panics without it.
-        if stream.release().is_some() && stream.get_next().is_none() {
-            return Err(CallFailure::new(Code::Claims, "claims: the stream has no get_next"));
-        }
-        let reader = ArrayStreamReader::try_new(stream).map_err(table::unreadable)?;
+        // SAFETY: the caller keeps to the header: it is a stream of the interface.
+        let reader = table::contained(|| unsafe { Arrays::open(stream) })?;
         let suite = if suite == 0 { None } else { Some(suites::by_number(suite)?) };
         // SAFETY: the caller keeps to the header.
         let ruled = table::verify(unsafe { &of("verifier", verifier)?.0 }, suite, reader)?;

@@ -12,6 +12,7 @@ mod text;
 mod suite;
 mod claim;
 mod verifier;
+mod import;
 mod arrow;
 mod key;
 mod committee;
