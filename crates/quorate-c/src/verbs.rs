@@ -15,7 +15,8 @@ use std::{
 };
 
 use quorate::{
-    AnySuite, Backend, Bitmap, InSuite, KeySet, PublicKey, SecretKey, Signature, Suite, UncheckedSignature,
+    AnySuite, Backend, Bitmap, InSuite, KeySet, MisuseError, PublicKey, SecretKey, Signature, Suite,
+    UncheckedSignature,
     aggregate::{aggregate, subtract},
     bdn, naive, proof_of_possession,
 };
@@ -265,8 +266,16 @@ impl<S: Suite> Signer for Held<S> {
 
     fn prove(&self) -> Result<Vec<u8>, CallFailure> {
         let proof = proof_of_possession::prove(self.suite, &self.secret);
-        let none = || CallFailure::from(quorate::MisuseError::NoProofsOfPossession(self.suite.name()));
+        let none = || CallFailure::from(MisuseError::NoProofsOfPossession(self.suite.name()));
         Ok(proof.ok_or_else(none)?.to_bytes().as_ref().to_vec())
+    }
+}
+
+/// Why members make no claim. Whoever verifies adds up nothing.
+fn of_members(error: MisuseError) -> CallFailure {
+    match error {
+        MisuseError::NothingToAggregate => CallFailure::misuse("no members signed: the bitmap is empty"),
+        other => other.into(),
     }
 }
 
@@ -308,7 +317,7 @@ impl<S: Suite> MemberKeys for Members<S> {
 
     fn verify(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<Verdicts, CallFailure> {
         let signature = UncheckedSignature::from_bytes(signature)?;
-        let claim = read(&self.set).claim(&Bitmap::from_le_bytes(members), message, signature)?;
-        Ok(naive::verify(&claim).into())
+        let claim = read(&self.set).claim(&Bitmap::from_le_bytes(members), message, signature);
+        Ok(naive::verify(&claim.map_err(of_members)?).into())
     }
 }

@@ -27,6 +27,8 @@ pub(crate) fn misused(error: impl ToString) -> PyErr {
 pub(crate) fn misused_set(error: quorate::MisuseError) -> PyErr {
     match error {
         quorate::MisuseError::NoSuchMember { .. } => PyIndexError::new_err(error.to_string()),
+        // Whoever verifies adds up nothing.
+        quorate::MisuseError::NothingToAggregate => misused("no members signed: expected one or more"),
         _ => misused(error),
     }
 }

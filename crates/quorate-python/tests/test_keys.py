@@ -243,10 +243,12 @@ def test_key_sets_ask_for_possession() -> None:
     assert pair.prove(0, secrets[0].prove_possession())
     assert pair.verify([0, 1], b"vote", signature)
     keys = quorate.KeySet("eth2", [secrets[0].public_key()])
-    with pytest.raises(IndexError, match="names member 1 of a set of 1"):
+    with pytest.raises(IndexError, match="there is no member 1 in a set of 1"):
         keys.verify([1], b"vote", secrets[0].sign(b"vote"))
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="there is no member 1 in a set of 1"):
         keys.prove(1, secrets[0].prove_possession())
+    with pytest.raises(quorate.UsageError, match="no members signed"):
+        keys.verify([], b"vote", secrets[0].sign(b"vote"))
     with pytest.raises(ValueError, match=r"public_keys\[1\]: public key: the point is the identity"):
         keys.add([secrets[1].public_key(), b"\xc0" + bytes(47)])
     assert len(keys) == 1, "all keys are added or none"
@@ -274,7 +276,7 @@ def test_members_that_are_not_there_take_no_memory(index: int) -> None:
         lambda: keys.verify(members, b"vote", signature),
         lambda: keys.claim(members, b"vote", signature),
     ):
-        with pytest.raises(IndexError, match=f"names member {index} of a set of 4"):
+        with pytest.raises(IndexError, match=f"there is no member {index} in a set of 4"):
             ask()
     # A bit for each index up to the second one takes half a gigabyte.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000, "kilobytes"

@@ -25,10 +25,10 @@ pub enum MisuseError {
     /// The sum of the keys is the identity.
     #[error("the keys add up to the identity, which is not a public key")]
     IdentitySum,
-    /// A bitmap names a member that the key set does not have.
-    #[error("the bitmap names member {index} of a set of {members}")]
+    /// A bitmap or an index names a member that the key set does not have.
+    #[error("there is no member {index} in a set of {members}")]
     NoSuchMember {
-        /// The index in the bitmap.
+        /// The index, counted from 0.
         index: usize,
         /// Keys in the set.
         members: usize,

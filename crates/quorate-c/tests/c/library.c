@@ -239,6 +239,11 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   uint8_t beyond[COUNT / 8 + 1] = {0};
   beyond[COUNT / 8] = 1;
   FAILS(QUORATE_CODE_MISUSE, quorate_key_set_sum(set, beyond, sizeof beyond, key, KEY, &error));
+  // The texts are those of a caller who gave a number, and of one who verifies.
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_prove(set, COUNT, signers->proofs[0], SIGNATURE, &proven, &error));
+  CHECK(strstr(error.text, "there is no member ") != NULL);
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(NULL, 0), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
+  CHECK(strcmp(error.text, "no members signed: the bitmap is empty") == 0);
   quorate_key_set_free(set);
 }
 
