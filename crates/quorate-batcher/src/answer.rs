@@ -38,7 +38,7 @@ pub enum Refused {
     #[error("the deadline passed before the claim was verified")]
     DeadlinePassed,
     /// The batcher is stopping.
-    #[error("the verifier is stopping; send the claim to another one")]
+    #[error("the batcher stops or has stopped; send the claim to another one")]
     Stopped,
     /// An internal error: the verification of its batch failed. Please report it.
     #[error("internal error: the batch of this claim was not verified; please report it")]

@@ -257,7 +257,8 @@ mod tests {
         service.submit(claim(b"a", b"a"), Class::Block, Duration::ZERO, move |answer| {
             answers.send(ruled(answer)).unwrap()
         });
-        assert_eq!(received.recv().unwrap().0, Ruled::Stopped);
+        let stopped = "the batcher stops or has stopped; send the claim to another one".to_owned();
+        assert_eq!(received.recv().unwrap(), (Ruled::Stopped, stopped));
         assert!(class(3).unwrap_err().text.contains("gossip"));
         assert!(Service::start(&ServiceOptions { soundness: 80, ..Default::default() }).is_err());
         assert!(Service::start(&ServiceOptions { threads: 1025, ..Default::default() }).is_err());
