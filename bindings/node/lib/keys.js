@@ -3,7 +3,7 @@
 
 const { isUint8Array } = require("node:util").types;
 const native = require("./native.js");
-const { SUITES, bytes, flag, joined, object, outside, signal, suite, whole, wrong } = require("./arguments.js");
+const { PRESENT, SUITES, bytes, flag, isGone, joined, object, outside, signal, suite, whole, wrong } = require("./arguments.js");
 const { abortable } = require("./abort.js");
 const { fromDigits } = require("./hex.js");
 const { verdicts } = require("./verdicts.js");
@@ -160,6 +160,7 @@ class KeySet {
     const length = Math.ceil(size / 8);
     if (!Array.isArray(members)) {
       if (!isUint8Array(members)) throw wrong("members", members, "a bitmap as Uint8Array, or an array of indices");
+      if (isGone(members)) throw wrong("members", members, PRESENT);
       if (members.length > length) {
         throw outside("members", `found a bitmap of ${members.length} bytes, expected ${length} at most for ${size} members`);
       }

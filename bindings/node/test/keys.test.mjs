@@ -179,4 +179,12 @@ test("an array whose buffer is gone is not an empty message", () => {
   const key = secret("eth2", 1);
   assert.throws(() => key.sign(gone), { name: "TypeError", message: /^message: found a Uint8Array, expected one whose buffer was not transferred/ });
   assert.notDeepEqual(key.sign(new Uint8Array(0)), key.sign(new Uint8Array(1)));
+  // Nor an empty bitmap, also where nobody may have signed.
+  const named = { name: "TypeError", code: "ERR_INVALID_ARG_TYPE", message: /^members: found a Uint8Array, expected one whose buffer/ };
+  for (const suite of ["eth2", "eth2-sync-aggregate"]) {
+    const set = new KeySet(suite);
+    set.push([key.publicKey()], { assumePossession: true });
+    assert.throws(() => set.sum(gone), named);
+    assert.throws(() => set.verifySync(gone, text("a"), key.sign(text("a"))), named);
+  }
 });
