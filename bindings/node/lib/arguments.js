@@ -12,8 +12,13 @@ function found(value) {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "object") return value.constructor?.name ? `a ${value.constructor.name}` : "an object";
-  return `a ${typeof value}`;
+  if (typeof value === "object") return value.constructor?.name ? some(value.constructor.name) : "an object";
+  return some(typeof value);
+}
+
+/** A noun with its article. Types with a `U` in front, as Uint8Array and URL, have an "a". */
+function some(noun) {
+  return `${/^[aeio]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 /** A name may be a function that makes it, where a call has many names. */
@@ -62,7 +67,7 @@ function isGone(value) {
   }
 }
 
-const PRESENT = "one whose buffer was not transferred to another thread";
+const PRESENT = "one whose buffer was not transferred or cut";
 
 function array(name, value, expected) {
   if (!Array.isArray(value)) throw wrong(name, value, expected);
@@ -98,9 +103,18 @@ function whole(name, value, least, most) {
 
 /** A time in milliseconds, above zero. */
 function time(name, value) {
+  return milliseconds(name, value, Number.MIN_VALUE, "above 0 and up");
+}
+
+/** A time in milliseconds, or zero. */
+function timeOrZero(name, value) {
+  return milliseconds(name, value, 0, "from 0");
+}
+
+function milliseconds(name, value, least, range) {
   if (typeof value !== "number") throw wrong(name, value, "a number of milliseconds");
-  if (!(value > 0 && value <= MOST_MILLISECONDS)) {
-    throw outside(name, `found ${value}, expected a number of milliseconds above 0 and up to ${MOST_MILLISECONDS}`);
+  if (!(value >= least && value <= MOST_MILLISECONDS)) {
+    throw outside(name, `found ${value}, expected a number of milliseconds ${range} to ${MOST_MILLISECONDS}`);
   }
   return value;
 }
@@ -160,4 +174,22 @@ function signal(name, value) {
   return value;
 }
 
-module.exports = { PRESENT, SUITES, array, bytes, engine, filled, flag, isGone, joined, object, outside, signal, suite, time, whole, wrong };
+module.exports = {
+  PRESENT,
+  SUITES,
+  array,
+  bytes,
+  engine,
+  filled,
+  flag,
+  isGone,
+  joined,
+  object,
+  outside,
+  signal,
+  suite,
+  time,
+  timeOrZero,
+  whole,
+  wrong,
+};

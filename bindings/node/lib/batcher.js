@@ -2,7 +2,7 @@
 // Claims as they come: answers are the verdicts of a batch.
 
 const native = require("./native.js");
-const { engine, object, signal, time, whole, wrong } = require("./arguments.js");
+const { engine, object, signal, time, timeOrZero, whole, wrong } = require("./arguments.js");
 const { abortable } = require("./abort.js");
 const { packOne } = require("./claims.js");
 const { CODES, verdict } = require("./verdicts.js");
@@ -68,8 +68,7 @@ class Batcher {
   }
 
   async stop(ms = 0) {
-    if (ms !== 0) time("ms", ms);
-    await this.#native.stop(ms);
+    await this.#native.stop(timeOrZero("ms", ms));
   }
 
   get pending() {

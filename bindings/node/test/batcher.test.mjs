@@ -76,7 +76,8 @@ test("wrong arguments are errors", async () => {
   await assert.rejects(batcher.submit([good]), /^TypeError: claim\.suite: found nothing/);
   await assert.rejects(batcher.submit(good, { class: "urgent" }), /^TypeError: options\.class: found a string, expected block/);
   for (const deadlineMs of [0, -1, NaN, Infinity, 3_600_001]) await assert.rejects(batcher.submit(good, { deadlineMs }), RangeError);
-  await assert.rejects(batcher.stop(-1), RangeError);
+  await assert.rejects(batcher.stop(-1), /^RangeError: ms: found -1, expected a number of milliseconds from 0 to 3600000$/);
+  await assert.rejects(batcher.stop("1"), /^TypeError: ms: found a string, expected a number of milliseconds$/);
   for (const options of [{ lingerMs: 0 }, { queueBytes: 0.5 }, { threads: 0 }]) {
     assert.throws(() => new Batcher(options), RangeError);
   }

@@ -206,7 +206,7 @@ test("what is wrong is named", async () => {
   const plan = await network.plan(wanted.signers, order);
   const type = (message) => ({ name: "TypeError", message });
   const range = (message) => ({ name: "RangeError", message });
-  assert.throws(() => new Network({}), type(/^text: found a Object, expected the text/));
+  assert.throws(() => new Network({}), type(/^text: found an Object, expected the text/));
   assert.throws(() => new Network("{}"), encoding(/^this is not a network: missing field `key_group`.*quorate evm plan --help/));
   const text = read("bn254-g2").network;
   assert.throws(() => new Network(text.replace(/"0x[^"]+"\]/, '"0x00"]')), encoding(/^keys\[3\]: 1 bytes, expected 128/));

@@ -177,7 +177,7 @@ test("an array whose buffer is gone is not an empty message", () => {
   const gone = new Uint8Array(4);
   structuredClone(gone, { transfer: [gone.buffer] });
   const key = secret("eth2", 1);
-  assert.throws(() => key.sign(gone), { name: "TypeError", message: /^message: found a Uint8Array, expected one whose buffer was not transferred/ });
+  assert.throws(() => key.sign(gone), { name: "TypeError", message: /^message: found a Uint8Array, expected one whose buffer was not transferred or cut$/ });
   assert.notDeepEqual(key.sign(new Uint8Array(0)), key.sign(new Uint8Array(1)));
   // Nor an empty bitmap, also where nobody may have signed.
   const named = { name: "TypeError", code: "ERR_INVALID_ARG_TYPE", message: /^members: found a Uint8Array, expected one whose buffer/ };
