@@ -56,9 +56,16 @@ function bytes(name, value) {
   return value;
 }
 
+/** How many bytes an array has. A subclass can have a `length` of its own, which is not that of its bytes. */
+function lengthOf(value) {
+  return LENGTH.call(value);
+}
+
+const LENGTH = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "length").get;
+
 /** Whether the buffer of an array is gone: another thread has got it, or it was cut. Such an array has no bytes, and is not an empty one. */
 function isGone(value) {
-  if (value.length > 0) return false;
+  if (lengthOf(value) > 0) return false;
   try {
     Uint8Array.prototype.keys.call(value);
     return false;
@@ -128,9 +135,10 @@ function joined(name, list, length, what) {
   const all = new Uint8Array(list.length * length);
   for (let index = 0; index < list.length; index += 1) {
     const part = bytes(`${name}[${index}]`, list[index]);
-    if (part.length !== length) {
+    const found = lengthOf(part);
+    if (found !== length) {
       const error = new Error(
-        `${name}[${index}]: found ${part.length} bytes, expected ${length}, the length of one of the ${what} of this suite`,
+        `${name}[${index}]: found ${found} bytes, expected ${length}, the length of one of the ${what} of this suite`,
       );
       error.code = "ERR_QUORATE_ENCODING";
       throw error;
@@ -184,6 +192,7 @@ module.exports = {
   flag,
   isGone,
   joined,
+  lengthOf,
   object,
   outside,
   signal,

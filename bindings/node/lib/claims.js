@@ -8,7 +8,7 @@
 // Numbers are little-endian.
 
 const { isUint8Array } = require("node:util").types;
-const { PRESENT, array, isGone, suite, wrong } = require("./arguments.js");
+const { PRESENT, array, isGone, lengthOf, suite, wrong } = require("./arguments.js");
 
 const SHARED = 0;
 const EACH = 1;
@@ -51,7 +51,7 @@ class Packed {
 
   bytes(bytes) {
     // Read once: the length of an array over a growing buffer can change.
-    const { length } = bytes;
+    const length = lengthOf(bytes);
     if (length > MOST) throw new RangeError(`found ${length} bytes in one part of a claim, expected ${MOST} at most`);
     this.#room(4 + length);
     this.#view.setUint32(this.#end, length, true);
@@ -68,15 +68,16 @@ const MOST = 2 ** 32 - 1;
 const NONE = new Uint8Array(0);
 const TEXT = new TextEncoder();
 
-/** Packs claims. A TypeError names the claim and the field. */
+/** Claims as bytes, and how many they are. A TypeError names the claim and the field. */
 function pack(claims) {
   array("claims", claims, "an array of claims");
   const packed = new Packed(ROOM * Math.min(claims.length, 1 << 20) + ROOM);
-  for (let index = 0; index < claims.length; index += 1) writeClaim(packed, claims[index], index);
-  return packed.whole;
+  let count = 0;
+  for (; count < claims.length; count += 1) writeClaim(packed, claims[count], count);
+  return { packed: packed.whole, count };
 }
 
-/** Packs a claim that is an argument of its own. */
+/** A claim that is an argument of its own, as bytes. */
 function packOne(claim) {
   const packed = new Packed(ROOM);
   writeClaim(packed, claim, -1);

@@ -3,7 +3,7 @@
 
 const { isUint8Array } = require("node:util").types;
 const native = require("./native.js");
-const { PRESENT, filled, flag, isGone, object, outside, whole, wrong } = require("./arguments.js");
+const { PRESENT, filled, flag, isGone, lengthOf, object, outside, whole, wrong } = require("./arguments.js");
 const { fromDigits, toHex } = require("./hex.js");
 const { verdicts } = require("./verdicts.js");
 
@@ -25,8 +25,9 @@ function failure(code, text) {
 function bytes(name, value, length) {
   if (isUint8Array(value) && isGone(value)) throw wrong(name, value, PRESENT);
   const read = isUint8Array(value) ? value : digits(name, value);
-  if (length !== undefined && read.length !== length) {
-    throw failure("ERR_QUORATE_ENCODING", `${name}: found ${read.length} bytes, expected ${length}`);
+  const found = lengthOf(read);
+  if (length !== undefined && found !== length) {
+    throw failure("ERR_QUORATE_ENCODING", `${name}: found ${found} bytes, expected ${length}`);
   }
   return read;
 }
@@ -187,7 +188,7 @@ class Network {
     const collecting = this.#native.collect(copy, places.map((place) => members[place]), packed);
     const { verdicts: ruled, signature, ...rest } = await collecting;
     const all = each.map(({ reason }) => ({ valid: false, code: "encoding", reason }));
-    verdicts(ruled).forEach((verdict, index) => {
+    verdicts(ruled, places.length).forEach((verdict, index) => {
       all[places[index]] = verdict;
     });
     return { verdicts: all, ...rest, signature: signature ?? undefined };

@@ -3,7 +3,7 @@
 
 const { isUint8Array } = require("node:util").types;
 const native = require("./native.js");
-const { PRESENT, SUITES, bytes, flag, isGone, joined, object, outside, signal, suite, whole, wrong } = require("./arguments.js");
+const { PRESENT, SUITES, bytes, flag, isGone, joined, lengthOf, object, outside, signal, suite, whole, wrong } = require("./arguments.js");
 const { abortable } = require("./abort.js");
 const { fromDigits } = require("./hex.js");
 const { verdicts } = require("./verdicts.js");
@@ -140,12 +140,13 @@ class KeySet {
     const bits = this.#bits(members);
     // Copies: the caller may use its arrays again while another thread reads. (The `slice` of a Buffer is none.)
     const [said, signed] = [new Uint8Array(bytes("message", message)), new Uint8Array(bytes("signature", signature))];
-    return abortable(ends, async () => verdicts(await this.#native.verify(bits, said, signed))[0]);
+    return abortable(ends, async () => verdicts(await this.#native.verify(bits, said, signed), 1)[0]);
   }
 
   verifySync(members, message, signature) {
     const bits = this.#bits(members);
-    return verdicts(this.#native.verifySync(bits, bytes("message", message), bytes("signature", signature)))[0];
+    const [said, signed] = [bytes("message", message), bytes("signature", signature)];
+    return verdicts(this.#native.verifySync(bits, said, signed), 1)[0];
   }
 
   #last() {
@@ -161,8 +162,9 @@ class KeySet {
     if (!Array.isArray(members)) {
       if (!isUint8Array(members)) throw wrong("members", members, "a bitmap as Uint8Array, or an array of indices");
       if (isGone(members)) throw wrong("members", members, PRESENT);
-      if (members.length > length) {
-        throw outside("members", `found a bitmap of ${members.length} bytes, expected ${length} at most for ${size} members`);
+      const found = lengthOf(members);
+      if (found > length) {
+        throw outside("members", `found a bitmap of ${found} bytes, expected ${length} at most for ${size} members`);
       }
       return new Uint8Array(members);
     }

@@ -12,8 +12,13 @@ function verdict(number, reason) {
   return number === VALID ? PROVEN : { valid: false, code: CODES[number] ?? "undecided", reason };
 }
 
-/** The verdicts of a call: a digit for each claim, and why those that are not valid are not. */
-function verdicts({ codes, reasons }) {
+/** The verdicts of a call with `count` claims: a digit for each, and why those that are not valid are not. */
+function verdicts({ codes, reasons }, count) {
+  if (codes.length !== count) {
+    const error = new Error(`internal error, please report it: found ${codes.length} verdicts, expected ${count}`);
+    error.code = "ERR_QUORATE_INTERNAL";
+    throw error;
+  }
   const all = new Array(codes.length);
   let others = 0;
   for (let index = 0; index < codes.length; index += 1) {

@@ -18,13 +18,14 @@ class Verifier {
   async verify(claims, options) {
     const { remember, signal: ends } = object("options", options);
     const remembers = flag("options.remember", remember);
-    const packed = pack(claims);
-    return abortable(signal("options.signal", ends), async () => verdicts(await this.#native.verify(packed, remembers)));
+    const { packed, count } = pack(claims);
+    return abortable(signal("options.signal", ends), async () => verdicts(await this.#native.verify(packed, remembers), count));
   }
 
   verifySync(claims, options) {
     const remembers = flag("options.remember", object("options", options).remember);
-    return verdicts(this.#native.verifySync(pack(claims), remembers));
+    const { packed, count } = pack(claims);
+    return verdicts(this.#native.verifySync(packed, remembers), count);
   }
 
   async verifyOne(suite, publicKey, message, signature) {
@@ -32,11 +33,11 @@ class Verifier {
     bytes("message", message);
     bytes("signature", signature);
     const packed = packOne({ suite, publicKey, message, signature });
-    return verdicts(await this.#native.verify(packed, false))[0];
+    return verdicts(await this.#native.verify(packed, false), 1)[0];
   }
 
   plan(claims) {
-    return this.#native.plan(pack(claims));
+    return this.#native.plan(pack(claims).packed);
   }
 
   get known() {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { test } from "node:test";
-import { Verifier, backends, suites, verify, verifySync } from "quorate";
+import { KeySet, Verifier, aggregate, backends, suites, verify, verifySync } from "quorate";
 import { VARIANTS, claim, claimsOf, secret, text } from "./made.mjs";
 
 const codes = (verdicts) => verdicts.map(({ code }) => code);
@@ -28,7 +29,6 @@ for (const suite of VARIANTS) {
   });
 
   test(`several keys of ${suite}`, async () => {
-    const { aggregate } = await import("quorate");
     const keys = [1, 2, 3].map((number) => secret(suite, number));
     const publicKeys = keys.map((key) => key.publicKey());
     const messages = ["a", "b", "c"].map(text);
@@ -118,6 +118,31 @@ test("a wrong type names the claim and the field", async () => {
   }
   // A field that is missing in an array with holes.
   await assert.rejects(verify(new Array(2 ** 31)), /^TypeError: claims\[0\]: found nothing/);
+});
+
+test("a subclass cannot lie about its length", async () => {
+  const good = claim("eth2", 1);
+  for (const said of [-5, "5", 1e6, NaN, 0]) {
+    class Liar extends Uint8Array {
+      get length() {
+        return said;
+      }
+    }
+    const lies = { suite: "eth2" };
+    for (const field of ["publicKey", "message", "signature"]) lies[field] = new Liar(good[field]);
+    assert.deepEqual(codes(await verify([lies, good])), ["valid", "valid"], String(said));
+    assert.deepEqual(aggregate("eth2", [lies.signature, good.signature]), aggregate("eth2", [good.signature, good.signature]));
+    const set = new KeySet("eth2");
+    set.push([lies.publicKey], { assumePossession: true });
+    assert.equal(set.verifySync(new Liar(Uint8Array.of(1)), lies.message, lies.signature).code, "valid");
+  }
+});
+
+test("a verdict that is missing is an error", () => {
+  const { verdicts } = createRequire(import.meta.url)("../lib/verdicts.js");
+  const expected = { code: "ERR_QUORATE_INTERNAL", message: /found 1 verdicts, expected 2$/ };
+  assert.throws(() => verdicts({ codes: "1", reasons: [] }, 2), expected);
+  assert.deepEqual(codes(verdicts({ codes: "12", reasons: ["no"] }, 2)), ["valid", "mismatch"]);
 });
 
 test("wrong options are errors", async () => {
