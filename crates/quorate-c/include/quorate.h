@@ -365,9 +365,9 @@ int32_t quorate_check_public_key(uint32_t suite,
 // Whether bytes are a signature of a suite: canonical, in the subgroup. It says nothing about who signed what.
 int32_t quorate_check_signature(uint32_t suite, const uint8_t *signature, size_t size, struct quorate_error *error);
 
-// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be that of
-// a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no signatures, and in a BDN
-// suite, where each signature would need its key.
+// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be at
+// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no
+// signatures, and in a BDN suite, where each signature would need its key.
 int32_t quorate_aggregate(uint32_t suite,
                           const uint8_t *signatures,
                           size_t size,

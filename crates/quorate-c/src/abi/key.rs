@@ -39,9 +39,9 @@ pub unsafe extern "C" fn quorate_check_signature(
     guarded(error, || verbs(suite)?.check_signature(unsafe { items("signature", signature, size) }?))
 }
 
-/// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be that of
-/// a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no signatures, and in a BDN
-/// suite, where each signature would need its key.
+/// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be at
+/// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no
+/// signatures, and in a BDN suite, where each signature would need its key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_aggregate(
     suite: u32,
