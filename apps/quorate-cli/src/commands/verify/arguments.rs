@@ -78,7 +78,8 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Print only errors and warnings about --known on standard error, and on standard output only what --verdicts and --json ask for
+    /// Print only errors, warnings about --known, and block roots that are trusted without --trusted-root on standard error, and on
+    /// standard output only what --verdicts and --json ask for
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -118,12 +119,12 @@ pub struct Arguments {
     pub validators: Vec<PathBuf>,
 
     /// Light client: file with a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once;
-    /// `-` means standard input
+    /// `-` means standard input. Among the inputs such a file is refused, because no block proves it
     #[arg(long, value_name = "FILE", help_heading = "Light client")]
     pub committee: Vec<PathBuf>,
 
     /// Light client: root of the block that you trust, for example from a checkpoint service. A bootstrap of another block is
-    /// refused, and so is a committee among the inputs
+    /// refused
     #[arg(long, value_name = "HEX", value_parser = array_from_hex::<32>, help_heading = "Light client")]
     pub trusted_root: Option<[u8; 32]>,
 

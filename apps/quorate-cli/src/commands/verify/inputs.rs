@@ -20,7 +20,7 @@ use quorate_formats::{
     exit,
     jsonl::JsonLines,
     key_sets::KeySets,
-    light_client::{Document, Lesson},
+    light_client::{Document, Lesson, TRUSTED_ROOT},
     parquet::ParquetRows,
     peek,
 };
@@ -207,7 +207,7 @@ impl Inputs {
 
 /// Whether the block that the user trusts decides on a lesson.
 fn rests_on_trust(lesson: &Lesson) -> bool {
-    lesson.checks.iter().any(|check| check.name == "trusted_root")
+    lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT)
 }
 
 /// Sends a file's entries on. Returns `None` if the other end was dropped.

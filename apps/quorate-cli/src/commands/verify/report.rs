@@ -12,7 +12,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, Progress
 use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::{
     At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
-    light_client::{Lesson, Teaching},
+    light_client::{Lesson, TRUSTED_ROOT, Teaching},
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::{
@@ -405,7 +405,9 @@ impl Report {
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
             self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
         }
-        if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
+        // What is trusted unless somebody compares the root is said with --quiet, too.
+        let was_compared = lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT);
+        if let Some(root) = lesson.block_root.filter(|_| !refused && !(self.style.quiet && was_compared)) {
             let root = const_hex::encode_prefixed(root);
             self.say(&format!("{origin}: trusting the committee of period {period} by block root"));
             self.say(&format!("  {root}"));

@@ -266,6 +266,55 @@ fn only_a_bootstrap_of_the_trusted_root_is_believed() {
     verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 2 hexadecimal digits, expected 64");
 }
 
+/// A committee of the attacker's and an update that it signs, beside a true bootstrap: nothing but the flag makes it believed.
+#[test]
+fn a_committee_among_the_inputs_is_not_believed_without_the_flag() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let (bootstrap, update) = (read(&folder, "bootstrap.json"), first_update(&folder));
+    let number = |value: &Value| value.as_str().unwrap().parse::<u64>().unwrap();
+    let period = number(&update["data"]["signature_slot"]) / (256 * 32);
+    let committee = |period: u64, keys: &Value| serde_json::json!({"period": period, "pubkeys": keys}).to_string();
+    let files = Folder::new();
+    let true_keys = &bootstrap["data"]["current_sync_committee"]["pubkeys"];
+    let given = files.file("given.json", committee(period, true_keys));
+    let updates = files.file("update.json", update.to_string());
+    // The file alone, with an update that its keys signed.
+    let ran = verify(&["--verdicts", &given, &updates]).exits(2);
+    let ran = ran.says("given.json element [0]: its committee of period").says("is not believed");
+    let ran = ran.says("committee_proof").says("--committee");
+    assert!(ran.objects().iter().all(|line| line["malformed"] == true), "{ran:?}");
+    let ran = verify(&["--verdicts", "--committee", &given, &updates]).exits(0);
+    assert_eq!(ran.object()["valid"], true);
+    // What is known already may stand among the inputs, too.
+    verify(&["--verdicts", "--committee", &given, &given, &updates]).exits(0);
+    // A false one of the bootstrap's own period comes first, and takes nobody's place.
+    let mut other_keys = true_keys.clone();
+    other_keys.as_array_mut().unwrap().rotate_left(1);
+    let root = folder.join("bootstrap.json");
+    let root = root.to_str().unwrap();
+    for (period, keys) in [(period, &other_keys), (period + 1, true_keys)] {
+        let forged = files.file("committee.json", committee(period, keys));
+        for arguments in [[&forged[..], root, &updates[..]], [root, &updates[..], &forged[..]]] {
+            let ran = verify(&[&["--quiet", "--verdicts"][..], &arguments[..]].concat()).exits(1).says("is not believed");
+            assert_eq!(ran.object()["valid"], true, "{ran:?}");
+        }
+    }
+}
+
+/// Without --trusted-root nobody has compared the block root, so that it is said to whoever asks for verdicts alone.
+#[test]
+fn a_block_root_that_is_trusted_is_said_with_quiet() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let [bootstrap, updates] = ["bootstrap.json", "updates.json"].map(|name| folder.join(name));
+    let inputs = [bootstrap.to_str().unwrap(), updates.to_str().unwrap()];
+    let ran = verify(&[&["-q", "--verdicts"][..], &inputs[..]].concat()).exits(0);
+    let ran = ran.says("trusting the committee of period").says("by block root");
+    assert_eq!(ran.err.lines().count(), 2, "{}", ran.err);
+    let root = ran.err.split_whitespace().find(|word| word.starts_with("0x")).expect("the block root");
+    let ran = verify(&[&["-q", "--verdicts", "--trusted-root", root][..], &inputs[..]].concat()).exits(0);
+    assert_eq!(ran.err, "");
+}
+
 #[test]
 fn a_false_bootstrap_is_counted() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
