@@ -48,8 +48,8 @@ pub(in crate::commands) struct Report {
     listed: usize,
     /// Inputs that must have a claim, and of which nothing was heard yet.
     silent: BTreeSet<String>,
-    /// Inputs that state a drand chain.
-    chain_infos: BTreeSet<String>,
+    /// Inputs that say which keys verify claims, and need no claim of their own if another input has one.
+    naming_keys: BTreeSet<String>,
     /// The suite that was given for claims that name none.
     suite: Option<&'static str>,
     /// Whether key sets were given.
@@ -227,7 +227,7 @@ impl Report {
             complaints: Complaints::default(),
             listed: 0,
             silent: inputs,
-            chain_infos: BTreeSet::new(),
+            naming_keys: BTreeSet::new(),
             suite: None,
             has_key_sets: false,
             cause: None,
@@ -249,7 +249,7 @@ impl Report {
             Arrival::Malformed { file, malformed } => return self.malformed(&file, &malformed),
             Arrival::UnknownField { file, place, name } => self.unknown_field(&file, place, &name),
             Arrival::Repeated { file, place, what, first } => self.repeated(&file, place, &what, &first),
-            Arrival::ChainInfo { file } => self.chain_info(&file),
+            Arrival::ChainInfo { file } => self.names_keys(&file),
             Arrival::Unverified { kind, reason, number } => self.unverified(kind, reason, number),
             Arrival::Rounds(rounds) => self.rounds(rounds),
             Arrival::Failed { file, exit, reason } => self.unreadable(&file, exit, &reason),
@@ -383,15 +383,15 @@ impl Report {
         self.cause = Some(cause);
     }
 
-    /// An input that states a drand chain. It needs no claim of its own if another input has one.
-    pub(super) fn chain_info(&mut self, file: &str) {
-        self.chain_infos.insert(file.to_owned());
+    /// An input that states a drand chain or a sync committee. It needs no claim of its own if another input has one.
+    fn names_keys(&mut self, file: &str) {
+        self.naming_keys.insert(file.to_owned());
     }
 
     /// What a light-client document taught about a committee.
     pub(super) fn lesson(&mut self, lesson: &Lesson) {
         let Lesson { origin, period, .. } = lesson;
-        self.heard(&origin.document);
+        self.names_keys(&origin.document);
         self.tally.committees += 1;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
@@ -455,7 +455,7 @@ impl Report {
             // Nothing to verify is not a success: an empty input may be the output of a command that failed.
             let claims_elsewhere = self.tally.entries() > 0;
             let mut silent = std::mem::take(&mut self.silent);
-            silent.retain(|file| !(claims_elsewhere && self.chain_infos.contains(file)));
+            silent.retain(|file| !(claims_elsewhere && self.naming_keys.contains(file)));
             for file in silent {
                 self.exit = self.exit.max(Exit::Usage);
                 self.refuse(&file, "found no claim, expected at least one; check what wrote this input");

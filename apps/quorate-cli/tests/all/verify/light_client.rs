@@ -182,7 +182,7 @@ fn a_forged_bootstrap_is_not_believed() {
     let files = Folder::new();
     for pointer in ["/data/current_sync_committee/pubkeys/3", "/data/current_sync_committee_branch/1"] {
         let forged = files.file("forged.json", flipped(&bootstrap, pointer).to_string());
-        verify(&[&forged]).exits(1).says("is not believed").says("current_sync_committee_branch");
+        verify(&[&forged]).exits(2).says("is not believed").says("current_sync_committee_branch");
     }
 }
 
@@ -321,9 +321,11 @@ fn a_false_bootstrap_is_counted() {
     let files = Folder::new();
     let bootstrap = read(&folder, "bootstrap.json");
     let forged = files.file("forged.json", flipped(&bootstrap, "/data/current_sync_committee/pubkeys/3").to_string());
-    assert_eq!(verify(&["--json", &forged]).exits(1).object()["committees_refused"], 1);
+    let update = files.file("update.json", first_update(&folder).to_string());
+    assert_eq!(verify(&["--json", &forged, &update]).exits(2).object()["committees_refused"], 1);
     let good = files.file("good.json", bootstrap.to_string());
-    assert_eq!(verify(&["--json", &good]).object()["committees_refused"], 0);
+    assert_eq!(verify(&["--json", &good, &update]).exits(0).object()["committees_refused"], 0);
+    assert_eq!(verify(&["--json", &good, &forged, &update]).exits(1).object()["committees_refused"], 1);
 }
 
 /// Every check, the signature among them, says what it expected and what it found, within 80 columns.
@@ -368,14 +370,30 @@ fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
 
-/// A bootstrap makes no claim, but its committee is checked against its block root.
+/// A bootstrap makes no claim: whoever acts on the code 0 would act although the updates are missing.
 #[test]
-fn a_bootstrap_alone_is_not_an_empty_input() {
+fn a_bootstrap_alone_is_nothing_to_verify() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
     let bootstrap = folder.join("bootstrap.json");
-    let ran = verify(&[bootstrap.to_str().unwrap()]).exits(0).says("no claims judged; 1 committee read");
+    let bootstrap = bootstrap.to_str().unwrap();
+    let ran = verify(&[bootstrap]).exits(2).says("no claims judged; 1 committee read");
+    ran.says(&format!("{bootstrap}: found no claim, expected at least one"));
+    verify(&["-q", bootstrap]).exits(2).says("found no claim");
+    assert_eq!(verify(&["--json", bootstrap]).exits(2).object()["claims"], 0);
+    // Beside claims it needs none.
+    let updates = folder.join("updates.json");
+    let ran = verify(&[bootstrap, updates.to_str().unwrap()]).exits(0);
     assert!(!ran.err.contains("found no claim"), "{}", ran.err);
-    verify(&["-q", bootstrap.to_str().unwrap()]).exits(0);
+}
+
+#[test]
+fn a_committee_file_alone_is_nothing_to_verify() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let keys = &read(&folder, "bootstrap.json")["data"]["current_sync_committee"]["pubkeys"];
+    let files = Folder::new();
+    let committee = files.file("committee.json", serde_json::json!({"period": 1, "pubkeys": keys}).to_string());
+    verify(&[&committee]).exits(2).says("no claims judged").says("found no claim");
+    verify(&["--committee", &committee, &committee]).exits(2).says("no claims judged").says("found no claim");
 }
 
 /// An update that the bootstrap's own committee signed.
