@@ -149,7 +149,7 @@ impl Inputs {
     }
 
     /// Reads everything and sends it on, in the order of the inputs, until the other end is dropped.
-    pub(super) fn send(mut self, to: &Pusher) {
+    pub(super) fn send(self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         let mut subjects = Subjects::default();
         for source in self.files {
@@ -167,13 +167,11 @@ impl Inputs {
             let heard = match entries {
                 Ok(Entries::Drand(mut rounds)) => {
                     let heard = send(to, &name, self.suite, &mut *rounds);
-                    // A chain info among the inputs speaks for the rounds of the inputs after it.
-                    match rounds.chain_info().cloned() {
-                        Some(info) => {
-                            self.drand.earlier = Some(info);
-                            heard.and_then(|()| to.push(Arrival::ChainInfo { file: name }))
-                        }
-                        None => heard,
+                    // A chain info speaks for the rounds of its own document alone. One that agrees with the flag may stand alone.
+                    if rounds.chain_info().is_some() && self.drand.chain.is_some() {
+                        heard.and_then(|()| to.push(Arrival::ChainInfo { file: name }))
+                    } else {
+                        heard
                     }
                 }
                 Ok(Entries::Lines(mut lines)) => loop {
