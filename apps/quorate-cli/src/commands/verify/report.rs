@@ -46,6 +46,8 @@ pub(in crate::commands) struct Report {
     complaints: Complaints,
     /// Claims listed for a person.
     listed: usize,
+    /// Valid claims that are not listed, because so many are.
+    not_listed: usize,
     /// Inputs that must have a claim, and of which nothing was heard yet.
     silent: BTreeSet<String>,
     /// Inputs that say which keys verify claims, and need no claim of their own if another input has one.
@@ -226,6 +228,7 @@ impl Report {
             tally: Tally::default(),
             complaints: Complaints::default(),
             listed: 0,
+            not_listed: 0,
             silent: inputs,
             naming_keys: BTreeSet::new(),
             suite: None,
@@ -515,9 +518,9 @@ impl Report {
             };
             out.extend_from_slice(print::as_json(&summary)?.as_bytes());
             out.push(b'\n');
-        } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.tally.valid > LISTED {
-            let more = format!("  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all\n");
-            self.out.extend_from_slice(more.as_bytes());
+        } else if self.not_listed > 0 {
+            let (claims, are) = (plural(self.not_listed, "valid claim"), if self.not_listed == 1 { "is" } else { "are" });
+            self.out.extend_from_slice(format!("  … {claims} {are} not listed; --verdicts lists all\n").as_bytes());
         }
         self.flush()?;
         if !self.style.quiet {
@@ -592,6 +595,7 @@ impl Report {
     /// A line for a person: every claim while they are few, then the invalid ones.
     fn list(&mut self, index: usize, judged: &Judged) -> Result<(), Failure> {
         if judged.is_valid() && self.listed >= LISTED {
+            self.not_listed += 1;
             return Ok(());
         }
         self.listed += 1;
