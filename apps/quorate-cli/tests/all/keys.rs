@@ -11,8 +11,10 @@ use std::{
     process::{Command, Stdio},
 };
 
+use clap::CommandFactory as _;
 use quorate::{AnySuite, Backend, Bn254Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
 use quorate_bn254::{Bn254SecretKey, Bn254Signature};
+use quorate_cli::cli::Cli;
 use quorate_lab::{
     run::{Ran, Run as _, Running, Signal, command, program},
     vectors,
@@ -1013,7 +1015,7 @@ fn selftest() {
 #[test]
 fn help_begins_with_examples_and_fits() {
     let room = Room::new();
-    for command in COMMANDS {
+    for command in commands() {
         for flag in ["-h", "--help"] {
             let output = room.run([&command.split_whitespace().collect::<Vec<_>>()[..], &[flag]].concat());
             let help = output.out;
@@ -1055,9 +1057,9 @@ fn completions_and_man_pages() {
     {
         assert!(script.contains(&format!("compgen -W \"{values}")), "{values}");
     }
-    for command in COMMANDS {
+    for command in commands() {
         let page = room.run([&["man"][..], &command.split_whitespace().collect::<Vec<_>>()].concat()).out;
-        let name = ["quorate", command].join(" ").trim_end().replace(' ', "-");
+        let name = ["quorate", command.as_str()].join(" ").trim_end().replace(' ', "-");
         assert!(page.contains(&format!(".TH {name} 1")), "{name}\n{page}");
         assert!(page.contains(".SH EXAMPLES\n.nf\n\\&  quorate "), "{name}");
     }
@@ -1171,6 +1173,20 @@ fn json(bytes: impl AsRef<[u8]>) -> Value {
     serde_json::from_slice(bytes.as_ref()).unwrap()
 }
 
+/// The words of every command behind the name of the program, of commands that have others, too.
+fn commands() -> Vec<String> {
+    fn walk(command: &clap::Command, words: &str, found: &mut Vec<String>) {
+        found.push(words.to_owned());
+        for below in command.get_subcommands() {
+            walk(below, format!("{words} {}", below.get_name()).trim_start(), found);
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Cli::command(), "", &mut found);
+    assert!(found.len() > 70, "{found:?}");
+    found
+}
+
 #[track_caller]
 fn text(value: &Value) -> &str {
     value.as_str().unwrap()
@@ -1179,57 +1195,6 @@ fn text(value: &Value) -> &str {
 fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
 }
-
-const COMMANDS: [&str; 48] = [
-    "",
-    "key",
-    "key new",
-    "key derive",
-    "key show",
-    "key import",
-    "key-set",
-    "sign",
-    "sign deposit",
-    "sign change",
-    "sign exit",
-    "pop",
-    "pop prove",
-    "pop verify",
-    "aggregate",
-    "subtract",
-    "threshold",
-    "threshold split",
-    "threshold sign",
-    "threshold combine",
-    "threshold verify-share",
-    "threshold weights",
-    "dkg",
-    "dkg identity",
-    "dkg init",
-    "dkg run",
-    "dkg deal",
-    "dkg receive",
-    "dkg complain",
-    "dkg finish",
-    "dkg status",
-    "dkg judge",
-    "dkg reshare",
-    "dkg refresh",
-    "dkg recover",
-    "checkpoint",
-    "checkpoint set",
-    "checkpoint propose",
-    "checkpoint sign",
-    "checkpoint combine",
-    "checkpoint verify",
-    "checkpoint rotate",
-    "checkpoint adopt",
-    "checkpoint judge",
-    "checkpoint show",
-    "selftest",
-    "completions",
-    "man",
-];
 
 const PARTS: [&str; 3] = [
     "0x91347bccf740d859038fcdcaf233eeceb2a436bcaaee9b2aa3bfb70efe29dfb2677562ccbea1c8e061fb9971b0753c24\

@@ -316,7 +316,7 @@ G2) with messages of 32; signatures there are 64 bytes, x and y. The ids there
 are BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_NUL_, AUG_, POP_, and with SHA-256.
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info; a chain info alone speaks for what follows it
-in its own file, and by --chain-info for all. Light client: the Beacon API's bootstraps and updates,
+in its own file. Light client: the Beacon API's bootstraps and updates,
 in JSON or SSZ; a bootstrap's committee is trusted, so give --trusted-root, or
 compare its block root. Deposit: deposit_data-*.json of the staking tools;
 credentials that lock the stake and amounts below 1 ETH are false. Change:
