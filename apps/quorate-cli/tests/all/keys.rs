@@ -285,6 +285,20 @@ fn three_ways_to_a_message() {
     assert_failure(&room.run(["sign", "--suite", "eth2", "--key", "-", "-"]), 2, "both the key and the message");
 }
 
+/// `--message "$ROOT"` with a variable that is not set, or the output of a command that failed.
+#[test]
+fn an_empty_message_is_refused() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    room.file("message", "");
+    let sign = ["sign", "--suite", "eth2", "--key", "key"];
+    assert_failure(&room.run([&sign[..], &["--message", ""]].concat()), 2, "--message: the message is empty");
+    assert_failure(&room.run([&sign[..], &["--message-file", "message"]].concat()), 2, "message: the message is empty");
+    assert_failure(&room.run_with([&sign[..], &["-"]].concat(), ""), 2, "give --message 0x");
+    // Whoever means no bytes says so.
+    assert_eq!(room.run([&sign[..], &["--message", "0x"]].concat()).code, 0);
+}
+
 /// Beacons sign digests: anything else is said to be unusual, and signed.
 #[test]
 fn drand_signs_digests() {
