@@ -1004,6 +1004,24 @@ fn exit_codes() {
     assert_eq!(code(&["sign", "--suite", "eth2", "--key", "key", "--message-file", "absent"]), 3);
 }
 
+/// Files of services and of containers set a variable to nothing to unset it.
+#[test]
+fn an_empty_variable_is_unset() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    let run = |args: &[&str]| {
+        let mut command = room.command(args);
+        ["QUORATE_SUITE", "QUORATE_THREADS", "QUORATE_BACKEND"].map(|name| command.env(name, ""));
+        command.ran()
+    };
+    assert_eq!(run(&["key", "show", "--suite", "eth2", "key"]).code, 0);
+    assert_failure(&run(&["key", "show", "key"]), 2, "--suite");
+    room.file("claims", &run(&["sign", "--suite", "eth2", "--key", "key", "--message", "00", "--claim"]).out);
+    let ran = run(&["verify", "--suite", "eth2", "claims"]);
+    assert_eq!((ran.code, ran.err.contains("--suite eth2 was not needed")), (0, true), "{}", ran.err);
+    assert_eq!(run(&["verify", "claims"]).code, 0);
+}
+
 #[test]
 fn the_suite_may_come_from_the_environment() {
     let room = Room::new();

@@ -20,7 +20,7 @@ use quorate_host::{
 use crate::commands::{
     backend::BackendArgument,
     random, threads,
-    value::{Value, named, parsed, path_to_read, path_to_write},
+    value::{Value, named, parsed, path_to_read, path_to_write, variable},
 };
 
 /// Verify claims in bulk and say which are false
@@ -37,7 +37,7 @@ pub struct Arguments {
 
     /// Suite of the claims that name none: a profile (eth2, chia, drand-chained, drand-unchained, drand-quicknet,
     /// drand-g1-legacy; on BN254, with about 100 bits of security, drand-evmnet, eigenlayer) or an IETF id in full
-    #[arg(long, value_name = "NAME", env = "QUORATE_SUITE", value_parser = suites(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", env = variable("QUORATE_SUITE"), value_parser = suites(), hide_possible_values = true)]
     pub suite: Option<AnySuite>,
 
     /// Format of the files; guessed from the content by default
@@ -138,7 +138,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Args)]
 pub struct EngineArguments {
     /// Number of threads, 1 to 1024; all that the machine has by default
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
+    #[arg(long, value_name = "N", env = variable("QUORATE_THREADS"), value_parser = threads::value())]
     pub threads: Option<NonZeroUsize>,
 
     /// Who does the arithmetic.
