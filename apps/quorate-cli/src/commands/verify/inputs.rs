@@ -288,6 +288,13 @@ fn open(path: &Path) -> Result<Unpacked, Failure> {
     if is_dash(path) {
         return Ok(unpack(BufReader::new(dash::standard_input()?))?);
     }
+    if path.is_dir() {
+        let folder = path.display();
+        return Err(Failure::usage(anyhow!(
+            "found a folder, expected a file; name its files ({folder}/*.json), or give it to `quorate history verify {folder}` if it \
+             holds a chain"
+        )));
+    }
     Ok(unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))?)
 }
 

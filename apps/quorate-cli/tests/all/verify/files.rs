@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io::{Read, Write},
+    path::Path,
     process::Stdio,
     sync::Arc,
 };
@@ -221,6 +222,17 @@ fn a_file_with_the_name_of_standard_input_is_not_read() {
     verify(&["--verdicts", &folder.path("-")]).exits(0).says("2 claims: 2 valid");
     // The two would share its lines.
     verify_input(&["-", "-"], lines(&[claim(1), claim(2)])).exits(2).says("standard input cannot be read twice");
+}
+
+#[test]
+fn a_folder_is_told_what_reads_it() {
+    let folder = Folder::new();
+    let claims = folder.file("claims.jsonl", lines(&[claim(1)]));
+    let path = Path::new(&claims).parent().unwrap().to_str().unwrap();
+    for arguments in [&[path][..], &["--format", "jsonl", path], &[&claims[..], path]] {
+        let ran = verify(arguments).exits(2).says(&format!("{path}: found a folder, expected a file"));
+        ran.says(&format!("quorate history verify {path}"));
+    }
 }
 
 #[test]
