@@ -82,7 +82,10 @@ fn the_pages_can_be_read_in_one_clone() {
     let pages = pages().into_iter().map(|page| format!("{START}/{page}"));
     let documents: Vec<_> = DOCUMENTS.iter().map(|(document, _)| (*document).to_owned()).chain(pages).collect();
     let (wrong, left) = what_differs_in_one_clone("quorate", &documents);
-    assert!(wrong.is_empty(), "samples that find what another document left; give the files names of their own:\n{wrong}");
+    assert!(
+        wrong.is_empty(),
+        "samples that find what another document left; give the files names of their own:\n{wrong}"
+    );
     let ignored = fs::read_to_string(checkout().join(".gitignore")).unwrap();
     let is_ignored = |name: &str| {
         ignored.lines().filter_map(|line| line.strip_prefix('/')).any(|pattern| match pattern.split_once('*') {

@@ -128,9 +128,9 @@ pub struct Arguments {
     #[arg(long, value_name = "HEX", value_parser = array_from_hex::<32>, help_heading = "Light client")]
     pub trusted_root: Option<[u8; 32]>,
 
-    /// Light client: how many of the 512 keys must have signed, at least 1; two thirds by default. For the specification, 1 is enough for an
+    /// Light client: how many of the 512 keys must have signed, 1 to 512; two thirds by default. For the specification, 1 is enough for an
     /// update to be valid
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Light client")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), help_heading = "Light client")]
     pub min_participants: Option<u16>,
 }
 

@@ -520,7 +520,8 @@ impl Report {
             out.extend_from_slice(print::as_json(&summary)?.as_bytes());
             out.push(b'\n');
         } else if self.not_listed > 0 {
-            let (claims, are) = (plural(self.not_listed, "valid claim"), if self.not_listed == 1 { "is" } else { "are" });
+            let (claims, are) =
+                (plural(self.not_listed, "valid claim"), if self.not_listed == 1 { "is" } else { "are" });
             self.out.extend_from_slice(format!("  … {claims} {are} not listed; --verdicts lists all\n").as_bytes());
         }
         self.flush()?;

@@ -118,7 +118,8 @@ fn a_chain_info_speaks_for_its_own_file_alone() {
     let round = folder.file("round.json", round().to_string());
     assert_eq!(verify(&["--verdicts", &whole]).exits(0).valid(), [true]);
     for files in [[&info, &round], [&round, &info], [&whole, &round]] {
-        let ran = verify(&["--verdicts", files[0], files[1]]).exits(2).says("round.json: element [0]: nothing says which");
+        let ran =
+            verify(&["--verdicts", files[0], files[1]]).exits(2).says("round.json: element [0]: nothing says which");
         ran.says("--chain-info FILE");
     }
     // Nothing is verified by a chain info alone, whatever stands beside it, unless the flag asks for it.
