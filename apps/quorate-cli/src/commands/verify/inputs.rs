@@ -13,7 +13,7 @@ use std::{
 use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, InputError, ParquetFileError, SigningContext, change,
+    Entry, Format, InputError, ParquetFileError, Place, SigningContext, change,
     compression::{Unpacked, unpack},
     deposit,
     drand::{self, ChainInfo, DrandOptions, Rounds},
@@ -185,7 +185,13 @@ impl Inputs {
                         break None;
                     }
                 },
-                Ok(Entries::Other(mut entries)) => send(to, &name, self.suite, &mut *entries),
+                Ok(Entries::Rows(mut rows)) => {
+                    let mut columns = rows.unknown_columns().into_iter();
+                    let unknown =
+                        |column| Arrival::UnknownField { file: name.clone(), place: Place::Row(1), name: column };
+                    let heard = columns.try_for_each(|column| to.push(unknown(column)));
+                    heard.and_then(|()| send(to, &name, self.suite, &mut *rows))
+                }
                 Ok(Entries::OfValidators(format, mut entries)) => entries.try_for_each(|entry| {
                     let repeated = match &entry {
                         Ok(Ok(record)) => subjects.repeated(format, record, &name),
@@ -228,7 +234,7 @@ enum Entries {
     Lines(Box<JsonLines<Box<dyn BufRead + Send>>>),
     Drand(Box<Rounds>),
     OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
-    Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
+    Rows(Box<ParquetRows>),
 }
 
 /// What the readers of the formats need to know.
@@ -241,7 +247,7 @@ struct Reading<'a> {
 fn read_file(path: &Path, format: Format, reading: &Reading<'_>) -> Result<Entries, InputError> {
     let file = File::open(path)?;
     match format {
-        Format::Parquet => Ok(Entries::Other(Box::new(ParquetRows::open(file)?))),
+        Format::Parquet => Ok(Entries::Rows(Box::new(ParquetRows::open(file)?))),
         _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, reading),
     }
 }

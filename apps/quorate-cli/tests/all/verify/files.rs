@@ -245,6 +245,23 @@ fn parquet_rows_are_claims() {
     assert_eq!(verify(&["--verdicts", "--suite", "eth2", &path]).exits(1).valid(), [true, false, true]);
 }
 
+/// A misspelt column may be one that was meant, as a field in JSON Lines.
+#[test]
+fn an_unknown_column_is_named() {
+    let folder = Folder::new();
+    let claims = [claim(1)];
+    let column = |named: &'static str, field: &str| -> (&'static str, ArrayRef) {
+        (named, Arc::new(claims.iter().map(|claim| claim[field].as_str()).collect::<StringArray>()))
+    };
+    let known = ["public_key", "message", "signature"].map(|name| column(name, name));
+    let path = folder.file("claims.parquet", parquet_of([&known[..], &[column("Suite", "suite")]].concat()));
+    let warning = format!("{path}, row 1: warning: the unknown field \"Suite\" is skipped");
+    verify(&["--suite", "eth2", &path]).exits(0).says(&warning);
+    assert!(!verify(&["-q", "--suite", "eth2", &path]).exits(0).err.contains("warning"));
+    let path = folder.file("known.parquet", parquet(&claims));
+    assert!(!verify(&[&path]).exits(0).err.contains("warning"));
+}
+
 #[test]
 fn parquet_with_lists_binary_columns_and_numbers() {
     let claims = [shared(MinPk::Eth2, &[1, 2, 3], b"m"), shared(MinPk::Eth2, &[4], b"n")];
