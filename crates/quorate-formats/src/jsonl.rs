@@ -194,8 +194,11 @@ enum State {
     Done,
 }
 
-/// So many names of unknown fields are kept, each of at most 64 characters: an input can have any number of them.
+/// So many names of unknown fields are kept, each of at most [`UNKNOWN_CHARACTERS`]: an input can have any number of them.
 pub const UNKNOWN_FIELDS: usize = 16;
+
+/// So many characters of the name of an unknown field are kept.
+pub const UNKNOWN_CHARACTERS: usize = 64;
 
 #[derive(Debug, Default)]
 struct Unknown {
@@ -205,7 +208,7 @@ struct Unknown {
 
 impl Unknown {
     fn note(&mut self, name: &str, place: Place) {
-        let name: String = name.chars().take(64).collect();
+        let name: String = name.chars().take(UNKNOWN_CHARACTERS).collect();
         if self.names.len() < UNKNOWN_FIELDS && !self.names.contains(&name) {
             self.names.push(name.clone());
             self.new.push((name, place));

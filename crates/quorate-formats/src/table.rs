@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::columns::{Columns, Field, Room, check_name, take_room};
 use crate::entry::Malformed;
+#[cfg(feature = "parquet")]
+use crate::jsonl::{UNKNOWN_CHARACTERS, UNKNOWN_FIELDS};
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column as its table states it.
@@ -132,6 +134,13 @@ const OF_A_CHAIN: [&str; 3] = ["slot", "index", "reason"];
 const BYTES: [&str; 3] = ["public_key", "message", "signature"];
 const LISTS: [&str; 2] = ["public_keys", "messages"];
 const TEXTS: [&str; 3] = ["suite", "kind", "reason"];
+
+/// The names of columns that no claim has, as those of unknown fields in JSON Lines: so many, and each so long.
+#[cfg(feature = "parquet")]
+pub(crate) fn unknown(table: &[TableColumn]) -> Vec<String> {
+    let unknown = table.iter().map(|column| column.name.as_str()).filter(|name| !COLUMNS.contains(name));
+    unknown.take(UNKNOWN_FIELDS).map(|name| name.chars().take(UNKNOWN_CHARACTERS).collect()).collect()
+}
 
 /// The columns of a table that are read, with their place among all columns. The table must have those that every claim needs, of
 /// types that can hold them.

@@ -14,6 +14,7 @@ use quorate_formats::{
     guess,
 };
 use quorate_host::{
+    BYTE_ORDER_MARK,
     same_file::is_same,
     text::{TextError, read_text},
 };
@@ -539,6 +540,10 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unread)?;
     file.take(PEEK_LIMIT as u64).read_to_end(&mut beginning).map_err(unread)?;
+    // What holds nothing is no file of claims.
+    if beginning.len() < PEEK_LIMIT && is_blank(&beginning) {
+        return Err((false, NO_CLAIM.to_owned()));
+    }
     match guess(&beginning) {
         Ok(format) => Ok(Found::Other(Content::Claims(format))),
         Err(Foreign::ChiaBlocks) => Ok(Found::Other(Content::ChiaBlocks)),
@@ -553,11 +558,19 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     }
 }
 
+/// Whether a file that begins so has nothing but white space there.
+fn is_blank(beginning: &[u8]) -> bool {
+    beginning.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(beginning).trim_ascii().is_empty()
+}
+
 /// Whether a file that describes a chain of drand can be read to its end, and has no round.
 fn has_no_round(path: &Path) -> bool {
     let rounds = |file: File| drand::read(BufReader::new(file), &DrandOptions::default());
     File::open(path).is_ok_and(|file| rounds(file).next().is_none())
 }
+
+/// What is said of a file that has nothing to verify: it may be the output of a command that failed.
+pub(crate) const NO_CLAIM: &str = "found no claim, expected at least one; check what wrote this file";
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];

@@ -5,7 +5,9 @@
 //! line of `…` alone stands for any lines. Times, names of backends and numbers of threads may differ from the document.
 //! `$ echo $?` after a command shows its exit code. Commands run where `examples/` is, in a folder that is thrown away.
 
-use std::{fmt::Write as _, fs, os::unix::fs::symlink, path::Path};
+use std::{collections::BTreeSet, fmt::Write as _, fs, os::unix::fs::symlink, path::Path};
+
+use tempfile::TempDir;
 
 use crate::{
     needs::checkout,
@@ -21,30 +23,60 @@ const PROGRAMS: [&str; 2] = ["quorate", "quorate-bench"];
 /// # Panics
 /// If the document has fewer commands than stated, or a sample that cannot be run.
 pub fn what_differs(program: &str, document: &str, at_least: usize) -> String {
-    let mut blocks = samples(document, &fs::read_to_string(checkout().join(document)).unwrap());
-    blocks.retain(|block| program_of(block) == program);
+    let blocks = blocks_of(program, document);
     let commands: usize = blocks.iter().map(Vec::len).sum();
     println!("{document}: {commands} commands in {} samples of {program}", blocks.len());
     assert!(commands >= at_least, "{document} has {commands} commands in `console` blocks, not {at_least} or more");
+    blocks.iter().map(|block| what_differs_in(document, block, clone().path())).collect()
+}
+
+/// The same of documents whose samples somebody runs one after the other in one clone; and the names of what they leave there.
+///
+/// # Panics
+/// If a document has a sample that cannot be run.
+pub fn what_differs_in_one_clone(program: &str, documents: &[String]) -> (String, BTreeSet<String>) {
+    let clone = clone();
     let mut wrong = String::new();
-    for block in blocks {
-        for (sample, printed) in block.iter().zip(run(&block)) {
-            if !matches(&lines(&sample.printed), &lines(&printed)) {
-                let Sample { line, command, printed: stated } = sample;
-                let _ = write!(
-                    wrong,
-                    "\n{document}, line {line}: $ {command}\n-- the document says:\n{stated}-- it prints:\n{printed}"
-                );
-            }
+    for document in documents {
+        for block in blocks_of(program, document) {
+            wrong += &what_differs_in(document, &block, clone.path());
+        }
+    }
+    let left = fs::read_dir(clone.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    (wrong, left.filter(|name| name != "examples").collect())
+}
+
+/// The samples of a program in a document.
+fn blocks_of(program: &str, document: &str) -> Vec<Vec<Sample>> {
+    let mut blocks = samples(document, &fs::read_to_string(checkout().join(document)).unwrap());
+    blocks.retain(|block| program_of(block) == program);
+    blocks
+}
+
+/// A folder in which samples run as in a clone.
+fn clone() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(checkout().join("examples"), folder.path().join("examples")).unwrap();
+    folder
+}
+
+/// What a block prints otherwise than the document says, in a folder.
+fn what_differs_in(document: &str, block: &[Sample], folder: &Path) -> String {
+    let mut wrong = String::new();
+    for (sample, printed) in block.iter().zip(run(block, folder)) {
+        if !matches(&lines(&sample.printed), &lines(&printed)) {
+            let Sample { line, command, printed: stated } = sample;
+            let _ = write!(
+                wrong,
+                "\n{document}, line {line}: $ {command}\n-- the document says:\n{stated}-- it prints:\n{printed}"
+            );
         }
     }
     wrong
 }
 
-/// Runs the commands of a block in one shell, and gives what each printed.
-fn run(block: &[Sample]) -> Vec<String> {
-    let folder = tempfile::tempdir().unwrap();
-    symlink(checkout().join("examples"), folder.path().join("examples")).unwrap();
+/// Runs the commands of a block in one shell in a folder, and gives what each printed.
+fn run(block: &[Sample], folder: &Path) -> Vec<String> {
     let outputs = tempfile::tempdir().unwrap();
     let output = |i: usize| outputs.path().join(i.to_string());
     // A benchmark asks rustc for its version.
@@ -53,7 +85,7 @@ fn run(block: &[Sample]) -> Vec<String> {
     for (i, sample) in block.iter().enumerate() {
         writeln!(script, "{{ {}; }} > '{}' 2>&1", sample.command, output(i).display()).unwrap();
     }
-    shell(&script).current_dir(folder.path()).ran();
+    shell(&script).current_dir(folder).ran();
     (0..block.len()).map(|i| fs::read_to_string(output(i)).unwrap()).collect()
 }
 

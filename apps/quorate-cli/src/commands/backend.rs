@@ -3,14 +3,15 @@
 use clap::Args;
 use quorate::Backend;
 
-use super::value::{Value, named, parsed};
+use super::value::{Value, named, parsed, variable};
 
 /// Who does the arithmetic.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct BackendArgument {
     /// Backend that does the arithmetic: auto, ifma, fma-avx512, fma-avx2, fma-neon, fma (the fastest of these three) or portable; asking
     /// for one that this machine lacks is an error
-    #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND", default_value = "auto", value_parser = value(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", env = variable("QUORATE_BACKEND"), default_value = "auto")]
+    #[arg(value_parser = value(), hide_possible_values = true)]
     pub backend: Backend,
 }
 

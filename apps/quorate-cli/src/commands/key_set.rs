@@ -18,7 +18,7 @@ use super::{
     suite::{Bls12381Argument, InBls12381},
     threads,
     unlock::name_of,
-    value::path_to_write,
+    value::{path_to_write, variable},
 };
 use crate::secrets::secret_file::{self, Existing};
 
@@ -49,7 +49,7 @@ pub struct Arguments {
     force: bool,
 
     /// Number of threads, 1 to 1024; all that the machine has by default
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
+    #[arg(long, value_name = "N", env = variable("QUORATE_THREADS"), value_parser = threads::value())]
     threads: Option<NonZeroUsize>,
 
     #[command(flatten)]

@@ -8,13 +8,17 @@ use quorate::AnySuite;
 use quorate_formats::from_hex;
 use quorate_host::{dash, exit::Failure};
 
-use super::{print, suite::is_drand, unlock::is_dash};
+use super::{
+    print,
+    suite::is_drand,
+    unlock::{is_dash, name_of},
+};
 
 /// Where the message comes from: one of three.
 #[derive(Debug, Args)]
 #[group(id = "what", required = true, multiple = false)]
 pub(super) struct MessageArguments {
-    /// Sign the bytes of these hexadecimal digits, with or without 0x
+    /// Sign the bytes of these hexadecimal digits, with or without 0x; 0x alone is a message of no bytes
     #[arg(long, value_name = "HEX")]
     message: Option<String>,
 
@@ -29,20 +33,31 @@ pub(super) struct MessageArguments {
 
 impl MessageArguments {
     /// The bytes. `secret` is the file that the secret is read from, and `what` says what is in it: both cannot be
-    /// standard input.
+    /// standard input. A variable that is not set and a command that failed leave no bytes, so whoever means none writes `0x`.
     pub(super) fn read(&self, secret: &Path, what: &str) -> Result<Vec<u8>, Failure> {
         if let Some(text) = &self.message {
             let hint = "--message must be hexadecimal digits; for the bytes of a text use --message-file, or - for standard input";
-            return from_hex(text).context(hint).map_err(Failure::usage);
+            return match text.as_str() {
+                "" => Err(is_empty("--message")),
+                text => from_hex(text).context(hint).map_err(Failure::usage),
+            };
         }
-        match &self.message_file {
-            Some(path) if !is_dash(path) => Ok(dash::read(path, LONGEST)?),
-            _ if is_dash(secret) => Err(Failure::usage(anyhow!(
-                "standard input cannot be both {what} and the message; name a file for one of them"
-            ))),
-            _ => Ok(dash::read(Path::new("-"), LONGEST)?),
-        }
+        let path = match &self.message_file {
+            Some(path) if !is_dash(path) => path.as_path(),
+            _ if is_dash(secret) => {
+                return Err(Failure::usage(anyhow!(
+                    "standard input cannot be both {what} and the message; name a file for one of them"
+                )));
+            }
+            _ => Path::new("-"),
+        };
+        let message = dash::read(path, LONGEST)?;
+        if message.is_empty() { Err(is_empty(&name_of(path))) } else { Ok(message) }
     }
+}
+
+fn is_empty(source: &str) -> Failure {
+    Failure::usage(anyhow!("{source}: the message is empty; for a message of no bytes give --message 0x"))
 }
 
 /// Prints a warning if a suite of drand's signs something other than a digest.

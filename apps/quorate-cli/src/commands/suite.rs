@@ -6,13 +6,14 @@ use clap::{Args, builder::PossibleValue};
 use quorate::{AnySuite, Bls12381Suite, Bn254Suite, MinPk, MinSig, Scheme, Suite};
 use quorate_host::exit::Result;
 
-use super::value::{Value, parsed};
+use super::value::{Value, parsed, variable};
 
 /// The suite of keys and signatures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SuiteArgument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
-    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(parsed::<AnySuite>).with_names(names))]
+    #[arg(long = "suite", value_name = "NAME", env = variable("QUORATE_SUITE"))]
+    #[arg(value_parser = Value::new(parsed::<AnySuite>).with_names(names))]
     pub(super) suite: AnySuite,
 }
 
@@ -20,7 +21,8 @@ pub(super) struct SuiteArgument {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ProofSuiteArgument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
-    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(with_proofs).with_names(names_with_proofs))]
+    #[arg(long = "suite", value_name = "NAME", env = variable("QUORATE_SUITE"))]
+    #[arg(value_parser = Value::new(with_proofs).with_names(names_with_proofs))]
     pub(super) suite: AnySuite,
 }
 
@@ -28,7 +30,8 @@ pub(super) struct ProofSuiteArgument {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Bls12381Argument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
-    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(on_bls12381).with_names(names_on_bls12381))]
+    #[arg(long = "suite", value_name = "NAME", env = variable("QUORATE_SUITE"))]
+    #[arg(value_parser = Value::new(on_bls12381).with_names(names_on_bls12381))]
     pub(super) suite: Bls12381Choice,
 }
 

@@ -230,6 +230,9 @@ fn signatures_are_united_and_verified() {
     room.write("three.jsonl", &lines);
     let (few, err) = room.run(1, &["combine", "--sets", "sets.json", "two.jsonl"]);
     assert!(err.contains("2 signers, too few (expected at least 3): 0, 2"), "{err}");
+    room.write("one.jsonl", &lines.lines().take(1).map(|line| format!("{line}\n")).collect::<String>());
+    let (_, err) = room.run(1, &["combine", "--sets", "sets.json", "one.jsonl"]);
+    assert!(err.contains("1 signer, too few (expected at least 3): 0"), "{err}");
     // Partial checkpoints unite, and one key counts once.
     room.write("few.json", &few);
     assert!(room.run(1, &["combine", "--sets", "sets.json", "few.json", "two.jsonl"]).1.contains("2 signers, too few"));

@@ -509,6 +509,23 @@ fn an_input_without_a_claim_is_named_by_history() {
     history(&[&"--chain", &"quicknet", &first]).exits(0);
 }
 
+/// A download that failed leaves such a file. It is no file of claims, and the others are verified.
+#[test]
+fn an_empty_file_is_refused_by_its_name_and_the_rest_is_verified() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/history"));
+    for blank in ["", " \n", "\u{feff}\r\n"] {
+        let empty = folder.file("rounds.jsonl", blank);
+        let said = format!("{empty}: found no claim, expected at least one; check what wrote this file");
+        history(&[&empty]).refused(&said);
+        history(&[&"--chain", &"quicknet", &empty]).refused(&said);
+        history(&[&example, &empty]).refused(&said).says("426 claims: 416 valid");
+        let output = folder.path("claims.parquet");
+        command("quorate").args(["era", "claims", "--output", &output, &empty]).ran().refused(&said);
+        assert!(!Path::new(&output).exists());
+    }
+}
+
 /// As docs/history.md writes a whole chain: a chain info that names no scheme, then rounds.
 #[test]
 fn the_file_of_the_guide_is_verified() {

@@ -11,8 +11,10 @@ use std::{
     process::{Command, Stdio},
 };
 
+use clap::CommandFactory as _;
 use quorate::{AnySuite, Backend, Bn254Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
 use quorate_bn254::{Bn254SecretKey, Bn254Signature};
+use quorate_cli::cli::Cli;
 use quorate_lab::{
     run::{Ran, Run as _, Running, Signal, command, program},
     vectors,
@@ -281,6 +283,20 @@ fn three_ways_to_a_message() {
     assert_failure(&room.run(sign), 2, "--message");
     assert_failure(&room.run([&sign[..], &["-", "--message", "00"]].concat()), 2, "cannot be used with");
     assert_failure(&room.run(["sign", "--suite", "eth2", "--key", "-", "-"]), 2, "both the key and the message");
+}
+
+/// `--message "$ROOT"` with a variable that is not set, or the output of a command that failed.
+#[test]
+fn an_empty_message_is_refused() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    room.file("message", "");
+    let sign = ["sign", "--suite", "eth2", "--key", "key"];
+    assert_failure(&room.run([&sign[..], &["--message", ""]].concat()), 2, "--message: the message is empty");
+    assert_failure(&room.run([&sign[..], &["--message-file", "message"]].concat()), 2, "message: the message is empty");
+    assert_failure(&room.run_with([&sign[..], &["-"]].concat(), ""), 2, "give --message 0x");
+    // Whoever means no bytes says so.
+    assert_eq!(room.run([&sign[..], &["--message", "0x"]].concat()).code, 0);
 }
 
 /// Beacons sign digests: anything else is said to be unusual, and signed.
@@ -988,6 +1004,24 @@ fn exit_codes() {
     assert_eq!(code(&["sign", "--suite", "eth2", "--key", "key", "--message-file", "absent"]), 3);
 }
 
+/// Files of services and of containers set a variable to nothing to unset it.
+#[test]
+fn an_empty_variable_is_unset() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    let run = |args: &[&str]| {
+        let mut command = room.command(args);
+        ["QUORATE_SUITE", "QUORATE_THREADS", "QUORATE_BACKEND"].map(|name| command.env(name, ""));
+        command.ran()
+    };
+    assert_eq!(run(&["key", "show", "--suite", "eth2", "key"]).code, 0);
+    assert_failure(&run(&["key", "show", "key"]), 2, "--suite");
+    room.file("claims", &run(&["sign", "--suite", "eth2", "--key", "key", "--message", "00", "--claim"]).out);
+    let ran = run(&["verify", "--suite", "eth2", "claims"]);
+    assert_eq!((ran.code, ran.err.contains("--suite eth2 was not needed")), (0, true), "{}", ran.err);
+    assert_eq!(run(&["verify", "claims"]).code, 0);
+}
+
 #[test]
 fn the_suite_may_come_from_the_environment() {
     let room = Room::new();
@@ -1013,7 +1047,7 @@ fn selftest() {
 #[test]
 fn help_begins_with_examples_and_fits() {
     let room = Room::new();
-    for command in COMMANDS {
+    for command in commands() {
         for flag in ["-h", "--help"] {
             let output = room.run([&command.split_whitespace().collect::<Vec<_>>()[..], &[flag]].concat());
             let help = output.out;
@@ -1055,9 +1089,9 @@ fn completions_and_man_pages() {
     {
         assert!(script.contains(&format!("compgen -W \"{values}")), "{values}");
     }
-    for command in COMMANDS {
+    for command in commands() {
         let page = room.run([&["man"][..], &command.split_whitespace().collect::<Vec<_>>()].concat()).out;
-        let name = ["quorate", command].join(" ").trim_end().replace(' ', "-");
+        let name = ["quorate", command.as_str()].join(" ").trim_end().replace(' ', "-");
         assert!(page.contains(&format!(".TH {name} 1")), "{name}\n{page}");
         assert!(page.contains(".SH EXAMPLES\n.nf\n\\&  quorate "), "{name}");
     }
@@ -1171,6 +1205,20 @@ fn json(bytes: impl AsRef<[u8]>) -> Value {
     serde_json::from_slice(bytes.as_ref()).unwrap()
 }
 
+/// The words of every command behind the name of the program, of commands that have others, too.
+fn commands() -> Vec<String> {
+    fn walk(command: &clap::Command, words: &str, found: &mut Vec<String>) {
+        found.push(words.to_owned());
+        for below in command.get_subcommands() {
+            walk(below, format!("{words} {}", below.get_name()).trim_start(), found);
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Cli::command(), "", &mut found);
+    assert!(found.len() > 70, "{found:?}");
+    found
+}
+
 #[track_caller]
 fn text(value: &Value) -> &str {
     value.as_str().unwrap()
@@ -1179,57 +1227,6 @@ fn text(value: &Value) -> &str {
 fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
 }
-
-const COMMANDS: [&str; 48] = [
-    "",
-    "key",
-    "key new",
-    "key derive",
-    "key show",
-    "key import",
-    "key-set",
-    "sign",
-    "sign deposit",
-    "sign change",
-    "sign exit",
-    "pop",
-    "pop prove",
-    "pop verify",
-    "aggregate",
-    "subtract",
-    "threshold",
-    "threshold split",
-    "threshold sign",
-    "threshold combine",
-    "threshold verify-share",
-    "threshold weights",
-    "dkg",
-    "dkg identity",
-    "dkg init",
-    "dkg run",
-    "dkg deal",
-    "dkg receive",
-    "dkg complain",
-    "dkg finish",
-    "dkg status",
-    "dkg judge",
-    "dkg reshare",
-    "dkg refresh",
-    "dkg recover",
-    "checkpoint",
-    "checkpoint set",
-    "checkpoint propose",
-    "checkpoint sign",
-    "checkpoint combine",
-    "checkpoint verify",
-    "checkpoint rotate",
-    "checkpoint adopt",
-    "checkpoint judge",
-    "checkpoint show",
-    "selftest",
-    "completions",
-    "man",
-];
 
 const PARTS: [&str; 3] = [
     "0x91347bccf740d859038fcdcaf233eeceb2a436bcaaee9b2aa3bfb70efe29dfb2677562ccbea1c8e061fb9971b0753c24\

@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_lab::{needs::checkout, samples::what_differs};
+use quorate_lab::{
+    needs::checkout,
+    samples::{what_differs, what_differs_in_one_clone},
+};
 
 /// The documents with samples, and how many commands each has at least.
 const DOCUMENTS: [(&str, usize); 5] = [
@@ -61,17 +64,47 @@ fn with_samples(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Each of the eight kinds of users has a page, whose commands give what the page shows.
 #[test]
 fn getting_started_leads_to_the_results_it_shows() {
-    let folder = "docs/start";
-    let mut pages: Vec<_> =
-        fs::read_dir(checkout().join(folder)).unwrap().map(|page| page.unwrap().file_name()).collect();
-    pages.retain(|page| page != "README.md");
+    let pages = pages();
     assert_eq!(pages.len(), 8, "{pages:?}");
-    let index = fs::read_to_string(checkout().join(folder).join("README.md")).unwrap();
+    let index = fs::read_to_string(checkout().join(START).join("README.md")).unwrap();
     let mut wrong = String::new();
     for page in &pages {
-        let page = page.to_str().unwrap();
-        assert!(index.contains(&format!("({page})")), "{folder}/README.md does not name {page}");
-        wrong += &what_differs("quorate", &format!("{folder}/{page}"), 2);
+        assert!(index.contains(&format!("({page})")), "{START}/README.md does not name {page}");
+        wrong += &what_differs("quorate", &format!("{START}/{page}"), 2);
     }
     assert!(wrong.is_empty(), "samples that are out of date; correct the pages:\n{wrong}");
 }
+
+/// Every page says to run its commands in the clone: none may find what another one left, and none may leave a secret key where
+/// `git add` takes it.
+#[test]
+fn the_pages_can_be_read_in_one_clone() {
+    let pages = pages().into_iter().map(|page| format!("{START}/{page}"));
+    let documents: Vec<_> = DOCUMENTS.iter().map(|(document, _)| (*document).to_owned()).chain(pages).collect();
+    let (wrong, left) = what_differs_in_one_clone("quorate", &documents);
+    assert!(
+        wrong.is_empty(),
+        "samples that find what another document left; give the files names of their own:\n{wrong}"
+    );
+    let ignored = fs::read_to_string(checkout().join(".gitignore")).unwrap();
+    let is_ignored = |name: &str| {
+        ignored.lines().filter_map(|line| line.strip_prefix('/')).any(|pattern| match pattern.split_once('*') {
+            Some((begin, end)) => name.starts_with(begin) && name.ends_with(end),
+            None => name == pattern,
+        })
+    };
+    let seen: Vec<_> = left.iter().filter(|name| !is_ignored(name)).collect();
+    assert!(left.contains("staker.key") && seen.is_empty(), "add these to .gitignore: {seen:?}");
+}
+
+/// The names of the pages of docs/start.
+fn pages() -> Vec<String> {
+    let entries = fs::read_dir(checkout().join(START)).unwrap();
+    let mut pages: Vec<_> = entries.map(|page| page.unwrap().file_name().into_string().unwrap()).collect();
+    pages.retain(|page| page != "README.md");
+    pages.sort();
+    pages
+}
+
+/// Where the pages for the kinds of users are.
+const START: &str = "docs/start";

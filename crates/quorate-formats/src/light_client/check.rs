@@ -175,8 +175,11 @@ pub(super) fn participants(count: usize, at_least: usize) -> Check {
 
 /// Checks that a bootstrap is of the block that the caller trusts.
 pub(super) fn trusted_root(found: &Root, trusted: &Root) -> Check {
-    Check::compared("trusted_root", trusted, found)
+    Check::compared(TRUSTED_ROOT, trusted, found)
 }
+
+/// The check of a bootstrap's block root, in a run in which the caller names the block.
+pub const TRUSTED_ROOT: &str = "trusted_root";
 
 /// A field of `BeaconState`, by its generalized indices. In Electra the tree became one level deeper.
 struct StateField {

@@ -16,11 +16,12 @@ use crate::ssz::Root;
 
 /// Sync committees by period.
 ///
-/// A committee file and a bootstrap are trusted because the caller gave them: compare a bootstrap's block root with a
-/// checkpoint that you trust. A committee from updates is proven by the signatures of those updates alone, and one that is
-/// valid is enough, so the records that use it name all of them ([`Record::rests_on`](crate::Record::rests_on)). Such a chain of
-/// proofs always ends at a committee that the caller gave: an update of period p teaches the committee of p + 1, and only if the
-/// committee of p is known.
+/// A committee file of [`add_file`](Self::add_file) and a bootstrap are trusted because the caller gave them: compare a bootstrap's block
+/// root with a checkpoint that you trust. A committee file among the documents is never believed, because whoever wrote the updates
+/// could have written it, and no block root of it can be compared. A committee from updates is proven by the signatures of those
+/// updates alone, and one that is valid is enough, so the records that use it name all of them
+/// ([`Record::rests_on`](crate::Record::rests_on)). Such a chain of proofs always ends at a committee that the caller gave: an update
+/// of period p teaches the committee of p + 1, and only if the committee of p is known.
 #[derive(Clone, Debug, Default)]
 pub struct SyncCommittees {
     by_period: BTreeMap<u64, Known>,
@@ -28,8 +29,8 @@ pub struct SyncCommittees {
 }
 
 impl SyncCommittees {
-    /// No committees, and the only block that they may start from: a bootstrap of another block is refused, and so is a committee
-    /// among the documents. Committees that the caller adds by [`add_file`](Self::add_file) are still trusted.
+    /// No committees, and the only block that they may start from: a bootstrap of another block is refused. Committees that the
+    /// caller adds by [`add_file`](Self::add_file) are still trusted.
     #[must_use]
     pub fn trusting(block_root: Root) -> Self {
         Self { trusted_root: Some(block_root), ..Self::default() }
@@ -75,22 +76,24 @@ impl SyncCommittees {
         }
     }
 
-    /// Learns the committees of all documents of a run: first those of bootstraps and committee files, then the next committees
-    /// of the updates, in the order of their periods.
+    /// Learns the committees of all documents of a run: first those of bootstraps, then the next committees of the updates, in the
+    /// order of their periods. The lessons of committee files stand between them.
     ///
-    /// A committee that its branch does not prove against the header is refused. Where an update names another committee than an
-    /// update before it, one of the two is forged: the later one counts if each of its checks passes, with `at_least` participants
-    /// as in [`Document::records`], and if its signature is valid. Signatures are verified here in that case alone, one by one.
+    /// A committee that its branch does not prove against the header is refused, and so is a committee file that states anything but
+    /// what is known already. Where an update names another committee than an update before it, one of the two is forged: the later one
+    /// counts if each of its checks passes, with `at_least` participants as in [`Document::records`], and if its signature is valid.
+    /// Signatures are verified here in that case alone, one by one.
     pub fn learn(&mut self, documents: &[Document], network: &BeaconNetwork, at_least: usize) -> Vec<Lesson> {
         let mut lessons = Vec::new();
-        let mut updates = Vec::new();
+        let (mut files, mut updates) = (Vec::new(), Vec::new());
         for (origin, object) in objects(documents) {
             match object {
                 Object::Bootstrap(bootstrap) => lessons.push(self.learn_bootstrap(bootstrap, origin, network)),
-                Object::Committee(file) => lessons.extend(self.learn_file(file, origin, network)),
+                Object::Committee(file) => files.push((origin, file)),
                 Object::Update(update) => updates.push((origin, update)),
             }
         }
+        lessons.extend(files.into_iter().filter_map(|(origin, file)| self.compare_file(file, origin, network)));
         updates.sort_by_key(|(_, update)| BeaconNetwork::period(update.attested.beacon.slot));
         let first = lessons.len();
         for (origin, update) in updates {
@@ -147,22 +150,19 @@ impl SyncCommittees {
         Lesson { origin, period, block_root: Some(block_root), checks, teaching }
     }
 
-    /// Learns from a committee file among the inputs. Returns none for a file without a period, which `records` reports.
-    fn learn_file(&mut self, file: &CommitteeFile, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
+    /// What a committee file among the documents says, which is never learned: whoever wrote the documents wrote it, too. Returns none
+    /// for a file without a period, which `records` reports.
+    fn compare_file(&self, file: &CommitteeFile, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
         let period = file.period?;
-        let of_network = check::network(file.network.as_ref(), network);
-        // Whoever wrote the inputs wrote this committee, too.
-        let of_caller = self.trusted_root.map(|_| {
-            let reason = "expected a bootstrap of the trusted block, found a committee that no block proves";
-            Check::decided("trusted_root", CheckResult::Failed, reason)
+        let is_known = self.committee(period).is_some_and(|known| known.public_keys == file.committee.public_keys);
+        let unproven = (!is_known).then(|| {
+            let reason = "expected a bootstrap, found a committee that no block proves; if you trust it, give it as a committee file \
+                          (on the command line --committee FILE)";
+            Check::decided("committee_proof", CheckResult::Failed, reason)
         });
-        let checks: Vec<Check> = of_network.into_iter().chain(of_caller).collect();
-        let refused = checks.iter().any(Check::failed);
-        let teaching = if refused {
-            Teaching::Refused
-        } else {
-            self.insert(period, Known::given(file.committee.clone(), origin.to_string()))
-        };
+        let of_network = check::network(file.network.as_ref(), network);
+        let checks: Vec<Check> = of_network.into_iter().chain(unproven).collect();
+        let teaching = if checks.iter().any(Check::failed) { Teaching::Refused } else { Teaching::KnownAlready };
         Some(Lesson { origin, period, block_root: None, checks, teaching })
     }
 
@@ -262,7 +262,9 @@ impl Document {
             let claim = match object {
                 Ok(Object::Update(update)) => committees.claim(update, *place, network, at_least),
                 Ok(Object::Committee(CommitteeFile { period: None, .. })) => {
-                    Err(Malformed::new(*place, "the committee does not say its period; add \"period\": N"))
+                    let reason = "found a committee without a period, and no block proves it; if you trust it, add \"period\": N and give \
+                                  it as a committee file (on the command line --committee FILE)";
+                    Err(Malformed::new(*place, reason))
                 }
                 Ok(Object::Bootstrap(_) | Object::Committee(_)) => return None,
                 Err(reason) => Err(Malformed::new(*place, reason)),

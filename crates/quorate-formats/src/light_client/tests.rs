@@ -434,8 +434,6 @@ fn a_committee_file_may_write_its_network_in_capitals_or_by_its_older_name() {
             committee_json(&committee(1)).replacen('{', &format!(r#"{{"network": "{stated}", "period": 3, "#), 1);
         let given = SyncCommittees::default().add_file(&text, "a.json", None, &network);
         assert_eq!(given.is_ok(), agrees, "{stated}");
-        let teaching = if agrees { Teaching::Learned } else { Teaching::Refused };
-        assert_eq!(run(&text, &network).0[0].teaching, teaching, "{stated}");
     }
 }
 
@@ -464,19 +462,33 @@ fn a_committee_file_is_believed_first() {
     assert_eq!(committees.committee(period), Some(&committee(1)));
 }
 
+/// Whoever wrote the updates could have written the committee, too.
 #[test]
-fn a_committee_among_the_inputs_makes_no_claim() {
+fn a_committee_among_the_documents_is_never_believed() {
     let period = BeaconNetwork::period(CAPELLA + 1);
     let file = committee_json(&committee(1)).replacen('{', &format!(r#"{{"period": {period}, "#), 1);
-    let (lessons, entries) = run(&format!("{file}\n{}", update(CAPELLA, CAPELLA + 1, "")), &mainnet());
-    assert_eq!(lessons[0].teaching, Teaching::Learned);
+    let signed = update(CAPELLA, CAPELLA + 1, "");
+    let (lessons, entries) = run(&format!("{file}\n{signed}"), &mainnet());
+    assert_eq!((lessons[0].period, lessons[0].teaching), (period, Teaching::Refused));
+    let reason = lessons[0].checks.iter().find(|check| check.failed()).unwrap().to_string();
+    assert!(reason.contains("no block proves") && reason.contains("--committee FILE"), "{reason}");
+    // It makes no claim, and the update has no committee.
     assert_eq!(entries.len(), 1);
-    let (lessons, _) = run(&file, &"sepolia".parse().unwrap());
-    assert_eq!(lessons[0].teaching, Teaching::Learned);
+    assert!(entries[0].as_ref().unwrap_err().reason.contains("is not known"), "{entries:?}");
+    // Before a bootstrap of the period, it does not take its place.
+    let (lessons, entries) = run(&format!("{file}\n{}\n{signed}", bootstrap(CAPELLA, &committee(2), 54)), &mainnet());
+    assert_eq!(lessons.iter().map(|it| it.teaching).collect::<Vec<_>>(), [Teaching::Learned, Teaching::Refused]);
+    assert_eq!(entries[0].as_ref().unwrap().public_keys.as_encoded().unwrap()[0], committee(2).public_keys[0]);
+    // What is known already needs no proof.
+    let (lessons, _) = run(&format!("{file}\n{}", bootstrap(CAPELLA, &committee(1), 54)), &mainnet());
+    assert_eq!(lessons[1].teaching, Teaching::KnownAlready);
+    // Another network is a reason of its own.
     let foreign = file.replacen('{', r#"{"network": "holesky", "#, 1);
-    assert_eq!(run(&foreign, &mainnet()).0[0].teaching, Teaching::Refused);
+    let lesson = run(&foreign, &mainnet()).0.remove(0);
+    assert_eq!((lesson.checks[0].name, lesson.checks[0].result), ("network", CheckResult::Failed));
     let (_, entries) = run(&committee_json(&committee(1)), &mainnet());
-    assert!(entries[0].as_ref().unwrap_err().reason.contains("period"));
+    let reason = &entries[0].as_ref().unwrap_err().reason;
+    assert!(reason.contains("period") && reason.contains("--committee FILE"), "{reason}");
 }
 
 #[test]
@@ -533,15 +545,15 @@ fn gloas_is_not_judged() {
     assert_eq!(sepolia.fork(slot), Some(Fork::Gloas));
     let lesson = run(&bootstrap(slot, &committee(1), 86), &sepolia).0.remove(0);
     assert_eq!((lesson.checks[0].result, lesson.teaching), (CheckResult::NotPossible, Teaching::Refused));
-    // A committee file is believed in any fork, and yet nothing proves what the update states.
-    let known = committee_json(&committee(1));
-    let known = known.replacen('{', &format!(r#"{{"period": {}, "#, BeaconNetwork::period(slot)), 1);
+    // A committee file of the caller is believed in any fork, and yet nothing proves what the update states.
+    let mut committees = SyncCommittees::default();
+    let period = Some(BeaconNetwork::period(slot));
+    committees.add_file(&committee_json(&committee(1)), "given.json", period, &sepolia).unwrap();
     let finality =
         format!(r#", "finalized_header": {}, "finality_branch": {}"#, header(slot, &[3; 32]), hexes(&[[1; 32]; 7]));
     for update in [update(slot, slot + 1, ""), update(slot, slot + 1, &finality)] {
-        let (lessons, entries) = run(&format!("{known}\n{update}"), &sepolia);
-        assert_eq!(lessons[0].teaching, Teaching::Learned);
-        assert!(entries[0].as_ref().unwrap_err().reason.contains("no light-client layout for Gloas"), "{entries:?}");
+        let entry = read(&update).records(&committees, &sepolia, MIN_PARTICIPANTS).next().unwrap();
+        assert!(entry.as_ref().unwrap_err().reason.contains("no light-client layout for Gloas"), "{entry:?}");
     }
 }
 

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     chia, drand,
-    files::{Content, EraInput, Files, OtherInput},
+    files::{Content, EraInput, Files, NO_CLAIM, OtherInput},
 };
 
 /// Cuts files into shards of about `shard_bytes` bytes, and writes the manifest into a folder, which is made. An era is always one
@@ -247,9 +247,6 @@ fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
 pub(super) fn buffered(file: &Path) -> Result<BufReader<File>, ShardError> {
     Ok(BufReader::with_capacity(READ_AHEAD, File::open(file).map_err(ShardError::read(file))?))
 }
-
-/// What is said of a file that has nothing to verify: it may be the output of a command that failed.
-pub(super) const NO_CLAIM: &str = "found no claim, expected at least one; check what wrote this file";
 
 /// What is said of a file that is no longer the one that was planned.
 pub(super) const CHANGED: &str =

@@ -18,7 +18,7 @@ use super::{
     hashing::{Digest, digest_of_parts},
     judge::{ClaimCounts, Item, Sink, Unjudged, judge},
     manifest::{Covers, EraBefore, Manifest, Shard},
-    plan::{CHANGED, NO_CLAIM, buffered, digest_of_file, digest_of_rows},
+    plan::{CHANGED, buffered, digest_of_file, digest_of_rows},
     results::{self, Receipt, Span, Unfinished},
 };
 use crate::{
@@ -27,6 +27,7 @@ use crate::{
     era::EraFile,
     eras::Eras,
     error::EraError,
+    files::NO_CLAIM,
 };
 
 /// Verifies a shard and writes its result, if it has none yet. Answers with the result's receipt. `progress` hears the counts after

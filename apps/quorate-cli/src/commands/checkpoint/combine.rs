@@ -72,7 +72,8 @@ impl CombineArguments {
 pub(super) fn counted(signed: &SignedCheckpoint) -> String {
     let signers: Vec<_> = signed.signers().map(|index| index.to_string()).collect();
     let enough = if signed.is_complete() { "enough" } else { "too few" };
-    format!("{} signers, {enough} (expected at least {}): {}", signed.count(), signed.threshold(), signers.join(", "))
+    let count = print::plural(signed.count(), "signer");
+    format!("{count}, {enough} (expected at least {}): {}", signed.threshold(), signers.join(", "))
 }
 
 impl AdoptArguments {

@@ -11,6 +11,7 @@ use quorate_host::exit::Result;
 /// `quorate history verify` verifies era files itself. Claims in Parquet can be looked at, sorted and joined by other programs, and
 /// `quorate verify` verifies them.
 #[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     command: EraCommand,
@@ -32,3 +33,8 @@ impl Arguments {
         }
     }
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate era claims eras/ --output claims.parquet
+  quorate verify claims.parquet";

@@ -32,6 +32,7 @@ enum Call {
     ///
     /// The call names the head and the newest base from before the epoch. Those of the network's file are right if nothing
     /// settled since it was written. Otherwise pass those that `quorate-chain follow` prints while the epoch waits.
+    #[command(before_long_help = ENTER)]
     Enter {
         #[command(flatten)]
         network: NetworkArgument,
@@ -45,6 +46,7 @@ enum Call {
     /// Copy keys with successive indices to a page, so that settlements name the page and pass no keys
     ///
     /// A page holds up to 191 keys of bn254-g2, 379 of bn254-g1, or 125 of bls12381-g2 and bls12381-g2-nu.
+    #[command(before_long_help = COMPACT)]
     Compact {
         #[command(flatten)]
         network: NetworkArgument,
@@ -56,6 +58,7 @@ enum Call {
         keys: usize,
     },
     /// Copy a part of the epoch's weights to a page, for quorums whose weight is added up
+    #[command(before_long_help = PUBLISH)]
     Publish {
         #[command(flatten)]
         network: NetworkArgument,
@@ -64,6 +67,7 @@ enum Call {
         part: usize,
     },
     /// Copy a base to a pinned slot, which no settlement overwrites
+    #[command(before_long_help = PIN)]
     Pin {
         #[command(flatten)]
         network: NetworkArgument,
@@ -78,6 +82,7 @@ enum Call {
     ///
     /// They get the next indices of that table, by rising indices in this one. Pages must hold them: see `compact`. One call carries as
     /// many keys as a page holds, at most: make several calls for more.
+    #[command(before_long_help = CARRY)]
     Carry {
         #[command(flatten)]
         network: NetworkArgument,
@@ -86,6 +91,7 @@ enum Call {
         members: String,
     },
     /// Forget what was prepared of the next epoch
+    #[command(before_long_help = DISCARD)]
     Discard {
         #[command(flatten)]
         network: NetworkArgument,
@@ -145,3 +151,31 @@ Examples:
   quorate evm call compact --network network.json --first 0 --keys 100 \\
       > compact.jsonl
   quorate-chain send --transactions compact.jsonl --key-file payer.json";
+
+const ENTER: &str = "\
+Examples:
+  quorate evm call enter --network network.json > enter.jsonl
+  quorate evm call enter --network network.json --head 0x… --newest 0x…";
+
+const COMPACT: &str = "\
+Examples:
+  quorate evm call compact --network network.json --first 0 --keys 100 \\
+      > compact.jsonl";
+
+const PUBLISH: &str = "\
+Examples:
+  quorate evm call publish --network network.json --part 0 > publish.jsonl";
+
+const PIN: &str = "\
+Examples:
+  quorate evm call pin --network network.json --slot 1 --from 4 > pin.jsonl";
+
+const CARRY: &str = "\
+Examples:
+  quorate evm call carry --network network.json --members 0-47,50 \\
+      > carry.jsonl
+  quorate evm call carry --network network.json --members '!3,7'";
+
+const DISCARD: &str = "\
+Examples:
+  quorate evm call discard --network network.json > discard.jsonl";

@@ -40,7 +40,7 @@ use quorate_host::exit::Result;
 /// Everything is computed from files and flags. Nothing connects to a chain: `quorate-chain` follows the settlement and sends
 /// the transactions that these commands print.
 #[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, before_long_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -80,3 +80,13 @@ impl Arguments {
         }
     }
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate evm key --key-group bls12381-g2 --keystore --out operator.json
+  quorate evm sign --key-group bls12381-g2 --key operator.json \\
+      --network network.json --deadline 1800000000 --result 0x… \\
+      >> signed.jsonl
+  quorate evm aggregate --network network.json --json signed.jsonl \\
+      > quorum.json
+  quorate evm plan --network network.json --quorum quorum.json";

@@ -19,7 +19,7 @@ use crate::commands::{print, value::path_to_write};
 ///
 /// A task network is a contract of stake, tasks and rewards (`TaskNetwork`), whose operators run `quorate-node`.
 #[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -35,7 +35,7 @@ enum Command {
 /// They are the terms with their defaults (terms.toml for `quorate-node create`, terms.env for the deployment by Foundry, without
 /// a node's program), members.md for the operators, and README.md, which says what comes next. Nothing is sent to a chain.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLE)]
+#[command(before_long_help = EXAMPLES)]
 struct New {
     /// The folder; it is made if it does not exist. No file in it is replaced
     #[arg(long, value_name = "FOLDER", value_parser = path_to_write())]
@@ -111,8 +111,8 @@ fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::io(anyhow!("cannot write {}: {error}", path.display()))
 }
 
-const EXAMPLE: &str = "\
-Example:
+const EXAMPLES: &str = "\
+Examples:
   quorate evm network new --out our-network";
 
 #[cfg(test)]

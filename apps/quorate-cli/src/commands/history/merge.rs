@@ -17,6 +17,7 @@ use crate::commands::print::{self, note, plural};
 /// Every shard must have a result that is whole and of this plan. Writes DIR/verdicts.jsonl, with the verdicts in the order of the
 /// inputs, and DIR/report.json. Exit code: 0 all valid, 1 at least one invalid, 2 a shard has no result or a damaged one, 3 I/O.
 #[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     folder: FolderArgument,
@@ -162,3 +163,9 @@ fn unquoted(value: &RawValue) -> String {
 
 /// Claims, and faults of a chain of rounds, that are listed for a person.
 const LISTED: usize = 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate history merge run/
+  quorate history merge run/ --json > report.json
+  quorate history merge run/ --core-hour 0.04";

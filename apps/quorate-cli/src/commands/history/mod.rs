@@ -18,6 +18,7 @@ use quorate_host::exit::Result;
 /// `plan` cuts the job into shards, `run` verifies them, and `merge` puts the results together. docs/history.md says what is verified
 /// and what is not.
 #[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     command: HistoryCommand,
@@ -47,3 +48,10 @@ impl Arguments {
         }
     }
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate history verify eras/
+  quorate history plan --into run/ eras/
+  quorate history run run/
+  quorate history merge run/";

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::commands::{
     print::{note, plural},
-    value::{from_one, path_to_read, path_to_write},
+    value::{from_one, is_set, path_to_read, path_to_write, variable},
     verify::{Interrupt, SoundnessBits, suites},
 };
 
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     chains: ChainArguments,
 
     /// Suite of the claims that name none, as for `quorate verify`
-    #[arg(long, value_name = "NAME", env = "QUORATE_SUITE", value_parser = suites(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", env = variable("QUORATE_SUITE"), value_parser = suites(), hide_possible_values = true)]
     suite: Option<AnySuite>,
 
     /// Soundness: a false claim passes as valid with a probability of at most 2^-64 or 2^-128
@@ -109,7 +109,7 @@ impl Arguments {
                  leave it out"
             )));
         }
-        if let Some(suite) = self.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !self.quiet) {
+        if let Some(suite) = self.suite.filter(|_| !is_set("QUORATE_SUITE") && !self.quiet) {
             note(format!("warning: --suite {suite} is not needed, because the inputs have no claims without a suite"));
         }
         Ok(())

@@ -12,6 +12,7 @@ use crate::commands::{
     backend::BackendArgument,
     print::{self, note, plural},
     random, threads,
+    value::variable,
     verify::Interrupt,
 };
 
@@ -31,7 +32,7 @@ pub(super) struct Arguments {
     shard: Vec<Shards>,
 
     /// Number of threads, 1 to 1024; all that the machine has by default
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
+    #[arg(long, value_name = "N", env = variable("QUORATE_THREADS"), value_parser = threads::value())]
     threads: Option<NonZeroUsize>,
 
     /// Who does the arithmetic.

@@ -11,6 +11,7 @@ use crate::commands::print::{self, plural};
 ///
 /// Exit code: 0 all are done, 1 some are left, 2 the manifest or a result is not in order, 3 I/O.
 #[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     folder: FolderArgument,
@@ -56,3 +57,8 @@ impl Arguments {
 
 /// Shards that are listed for a person.
 const LISTED: usize = 10;
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate history status run/
+  quorate history status run/ --json";

@@ -39,7 +39,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     engine: EngineArguments,
 
-    /// Print one JSON object for each signature on standard output,
+    /// Print one JSON object for each signature on standard output
+    ///
     /// {"file":"…","slot":9,"kind":"attestation","index":0,"valid":true}; index is the place in the block, of slashings "0.0" and
     /// "0.1". A false deposit has "legal":true
     #[arg(long)]

@@ -20,7 +20,7 @@ use quorate_host::{
 use crate::commands::{
     backend::BackendArgument,
     random, threads,
-    value::{Value, named, parsed, path_to_read, path_to_write},
+    value::{Value, named, parsed, path_to_read, path_to_write, variable},
 };
 
 /// Verify claims in bulk and say which are false
@@ -37,7 +37,7 @@ pub struct Arguments {
 
     /// Suite of the claims that name none: a profile (eth2, chia, drand-chained, drand-unchained, drand-quicknet,
     /// drand-g1-legacy; on BN254, with about 100 bits of security, drand-evmnet, eigenlayer) or an IETF id in full
-    #[arg(long, value_name = "NAME", env = "QUORATE_SUITE", value_parser = suites(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", env = variable("QUORATE_SUITE"), value_parser = suites(), hide_possible_values = true)]
     pub suite: Option<AnySuite>,
 
     /// Format of the files; guessed from the content by default
@@ -78,7 +78,8 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Print only errors and warnings about --known on standard error, and on standard output only what --verdicts and --json ask for
+    /// Print only errors, warnings about --known, and block roots that are trusted without --trusted-root on standard error, and on
+    /// standard output only what --verdicts and --json ask for
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -118,18 +119,18 @@ pub struct Arguments {
     pub validators: Vec<PathBuf>,
 
     /// Light client: file with a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once;
-    /// `-` means standard input
+    /// `-` means standard input. Among the inputs such a file is refused, because no block proves it
     #[arg(long, value_name = "FILE", help_heading = "Light client")]
     pub committee: Vec<PathBuf>,
 
     /// Light client: root of the block that you trust, for example from a checkpoint service. A bootstrap of another block is
-    /// refused, and so is a committee among the inputs
+    /// refused
     #[arg(long, value_name = "HEX", value_parser = array_from_hex::<32>, help_heading = "Light client")]
     pub trusted_root: Option<[u8; 32]>,
 
-    /// Light client: how many of the 512 keys must have signed, at least 1; two thirds by default. For the specification, 1 is enough for an
+    /// Light client: how many of the 512 keys must have signed, 1 to 512; two thirds by default. For the specification, 1 is enough for an
     /// update to be valid
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Light client")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), help_heading = "Light client")]
     pub min_participants: Option<u16>,
 }
 
@@ -137,7 +138,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Args)]
 pub struct EngineArguments {
     /// Number of threads, 1 to 1024; all that the machine has by default
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
+    #[arg(long, value_name = "N", env = variable("QUORATE_THREADS"), value_parser = threads::value())]
     pub threads: Option<NonZeroUsize>,
 
     /// Who does the arithmetic.
@@ -314,8 +315,8 @@ keys have 128 bytes (G2, imaginary parts first), in eigenlayer 192 (G1, then
 G2) with messages of 32; signatures there are 64 bytes, x and y. The ids there
 are BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_NUL_, AUG_, POP_, and with SHA-256.
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
-bundles with their chain info; a chain info alone speaks for what follows it,
-also in the next files. Light client: the Beacon API's bootstraps and updates,
+bundles with their chain info; a chain info alone speaks for what follows it
+in its own file. Light client: the Beacon API's bootstraps and updates,
 in JSON or SSZ; a bootstrap's committee is trusted, so give --trusted-root, or
 compare its block root. Deposit: deposit_data-*.json of the staking tools;
 credentials that lock the stake and amounts below 1 ETH are false. Change:

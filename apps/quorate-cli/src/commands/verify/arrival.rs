@@ -24,7 +24,7 @@ pub(in crate::commands) enum Arrival {
     UnknownField { file: Arc<str>, place: Place, name: String },
     /// A validator that occurs a second time, and where it was met first.
     Repeated { file: Arc<str>, place: Place, what: String, first: Origin },
-    /// A file that makes no claim, but says which key verifies the drand rounds of the files after it.
+    /// A file that states the drand chain which the user chose. It needs no claim of its own.
     ChainInfo { file: Arc<str> },
     /// Signatures of a chain of which their blocks do not say what they sign.
     Unverified { kind: ClaimKind, reason: &'static str, number: usize },

@@ -13,14 +13,14 @@ use std::{
 use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, InputError, ParquetFileError, SigningContext, change,
+    Entry, Format, InputError, ParquetFileError, Place, SigningContext, change,
     compression::{Unpacked, unpack},
     deposit,
     drand::{self, ChainInfo, DrandOptions, Rounds},
     exit,
     jsonl::JsonLines,
     key_sets::KeySets,
-    light_client::{Document, Lesson},
+    light_client::{Document, Lesson, TRUSTED_ROOT},
     parquet::ParquetRows,
     peek,
 };
@@ -149,7 +149,7 @@ impl Inputs {
     }
 
     /// Reads everything and sends it on, in the order of the inputs, until the other end is dropped.
-    pub(super) fn send(mut self, to: &Pusher) {
+    pub(super) fn send(self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         let mut subjects = Subjects::default();
         for source in self.files {
@@ -167,13 +167,11 @@ impl Inputs {
             let heard = match entries {
                 Ok(Entries::Drand(mut rounds)) => {
                     let heard = send(to, &name, self.suite, &mut *rounds);
-                    // A chain info among the inputs speaks for the rounds of the inputs after it.
-                    match rounds.chain_info().cloned() {
-                        Some(info) => {
-                            self.drand.earlier = Some(info);
-                            heard.and_then(|()| to.push(Arrival::ChainInfo { file: name }))
-                        }
-                        None => heard,
+                    // A chain info speaks for the rounds of its own document alone. One that agrees with the flag may stand alone.
+                    if rounds.chain_info().is_some() && self.drand.chain.is_some() {
+                        heard.and_then(|()| to.push(Arrival::ChainInfo { file: name }))
+                    } else {
+                        heard
                     }
                 }
                 Ok(Entries::Lines(mut lines)) => loop {
@@ -187,7 +185,13 @@ impl Inputs {
                         break None;
                     }
                 },
-                Ok(Entries::Other(mut entries)) => send(to, &name, self.suite, &mut *entries),
+                Ok(Entries::Rows(mut rows)) => {
+                    let mut columns = rows.unknown_columns().into_iter();
+                    let unknown =
+                        |column| Arrival::UnknownField { file: name.clone(), place: Place::Row(1), name: column };
+                    let heard = columns.try_for_each(|column| to.push(unknown(column)));
+                    heard.and_then(|()| send(to, &name, self.suite, &mut *rows))
+                }
                 Ok(Entries::OfValidators(format, mut entries)) => entries.try_for_each(|entry| {
                     let repeated = match &entry {
                         Ok(Ok(record)) => subjects.repeated(format, record, &name),
@@ -207,7 +211,7 @@ impl Inputs {
 
 /// Whether the block that the user trusts decides on a lesson.
 fn rests_on_trust(lesson: &Lesson) -> bool {
-    lesson.checks.iter().any(|check| check.name == "trusted_root")
+    lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT)
 }
 
 /// Sends a file's entries on. Returns `None` if the other end was dropped.
@@ -230,7 +234,7 @@ enum Entries {
     Lines(Box<JsonLines<Box<dyn BufRead + Send>>>),
     Drand(Box<Rounds>),
     OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
-    Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
+    Rows(Box<ParquetRows>),
 }
 
 /// What the readers of the formats need to know.
@@ -243,7 +247,7 @@ struct Reading<'a> {
 fn read_file(path: &Path, format: Format, reading: &Reading<'_>) -> Result<Entries, InputError> {
     let file = File::open(path)?;
     match format {
-        Format::Parquet => Ok(Entries::Other(Box::new(ParquetRows::open(file)?))),
+        Format::Parquet => Ok(Entries::Rows(Box::new(ParquetRows::open(file)?))),
         _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, reading),
     }
 }
@@ -289,6 +293,13 @@ fn look(path: &Path, format: Option<Format>) -> Result<Looked, Failure> {
 fn open(path: &Path) -> Result<Unpacked, Failure> {
     if is_dash(path) {
         return Ok(unpack(BufReader::new(dash::standard_input()?))?);
+    }
+    if path.is_dir() {
+        let folder = path.display();
+        return Err(Failure::usage(anyhow!(
+            "found a folder, expected a file; name its files ({folder}/*.json), or give it to `quorate history verify {folder}` if it \
+             holds a chain"
+        )));
     }
     Ok(unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))?)
 }

@@ -6,9 +6,9 @@
 use std::{
     borrow::Cow,
     collections::HashSet,
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom, Write},
-    path::Path,
+    path::{self, Path},
 };
 
 use anyhow::{Context as _, anyhow};
@@ -23,6 +23,7 @@ use quorate_host::{
     BYTE_ORDER_MARK,
     exit::Failure,
     other_users::{OtherWriters, refuse_other_writers},
+    same_file::is_same,
 };
 use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};
@@ -47,7 +48,8 @@ impl Memory {
 
     /// Reads the known statements into the verifier, and opens the file to append to.
     pub(super) fn open(arguments: &Arguments, verifier: &Verifier) -> Result<Self, Failure> {
-        let both = arguments.known == arguments.remember;
+        let both =
+            arguments.known.as_deref().zip(arguments.remember.as_deref()).is_some_and(|(a, b)| is_one_file(a, b));
         if let Some(path) = arguments.known.as_deref() {
             // The first run of a pair that reads and writes one file finds none.
             let first_run = both && !path.exists();
@@ -87,6 +89,14 @@ impl Memory {
             self.remembered += store.append(&news)?;
         }
         Ok(())
+    }
+}
+
+/// Whether two paths name one file, which may not be there yet.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(first), Ok(second)) if is_same(&first, &second) => true,
+        _ => path::absolute(one).is_ok_and(|one| path::absolute(other).is_ok_and(|other| one == other)),
     }
 }
 

@@ -12,7 +12,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, Progress
 use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::{
     At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
-    light_client::{Lesson, Teaching},
+    light_client::{Lesson, TRUSTED_ROOT, Teaching},
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::{
@@ -31,6 +31,7 @@ use crate::commands::{
     complaints::Complaints,
     print::{self, note, plural},
     unlock::name_of,
+    value::is_set,
 };
 
 /// Counts what happened, and writes both streams.
@@ -46,10 +47,12 @@ pub(in crate::commands) struct Report {
     complaints: Complaints,
     /// Claims listed for a person.
     listed: usize,
+    /// Valid claims that are not listed, because so many are.
+    not_listed: usize,
     /// Inputs that must have a claim, and of which nothing was heard yet.
     silent: BTreeSet<String>,
-    /// Inputs that state a drand chain.
-    chain_infos: BTreeSet<String>,
+    /// Inputs that say which keys verify claims, and need no claim of their own if another input has one.
+    naming_keys: BTreeSet<String>,
     /// The suite that was given for claims that name none.
     suite: Option<&'static str>,
     /// Whether key sets were given.
@@ -62,7 +65,7 @@ pub(in crate::commands) struct Report {
 fn suite_for_claims(arguments: &Arguments) -> Option<&'static str> {
     // A variable of the environment is for all runs. The files of the memory and lists of keys may need the suite as well.
     let needs_it = arguments.known.is_some() || arguments.remember.is_some() || !arguments.key_set.is_empty();
-    let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !needs_it);
+    let suite = arguments.suite.filter(|_| !is_set("QUORATE_SUITE") && !needs_it);
     suite.map(AnySuite::name)
 }
 
@@ -226,8 +229,9 @@ impl Report {
             tally: Tally::default(),
             complaints: Complaints::default(),
             listed: 0,
+            not_listed: 0,
             silent: inputs,
-            chain_infos: BTreeSet::new(),
+            naming_keys: BTreeSet::new(),
             suite: None,
             has_key_sets: false,
             cause: None,
@@ -249,7 +253,7 @@ impl Report {
             Arrival::Malformed { file, malformed } => return self.malformed(&file, &malformed),
             Arrival::UnknownField { file, place, name } => self.unknown_field(&file, place, &name),
             Arrival::Repeated { file, place, what, first } => self.repeated(&file, place, &what, &first),
-            Arrival::ChainInfo { file } => self.chain_info(&file),
+            Arrival::ChainInfo { file } => self.names_keys(&file),
             Arrival::Unverified { kind, reason, number } => self.unverified(kind, reason, number),
             Arrival::Rounds(rounds) => self.rounds(rounds),
             Arrival::Failed { file, exit, reason } => self.unreadable(&file, exit, &reason),
@@ -383,15 +387,15 @@ impl Report {
         self.cause = Some(cause);
     }
 
-    /// An input that states a drand chain. It needs no claim of its own if another input has one.
-    pub(super) fn chain_info(&mut self, file: &str) {
-        self.chain_infos.insert(file.to_owned());
+    /// An input that states a drand chain or a sync committee. It needs no claim of its own if another input has one.
+    fn names_keys(&mut self, file: &str) {
+        self.naming_keys.insert(file.to_owned());
     }
 
     /// What a light-client document taught about a committee.
     pub(super) fn lesson(&mut self, lesson: &Lesson) {
         let Lesson { origin, period, .. } = lesson;
-        self.heard(&origin.document);
+        self.names_keys(&origin.document);
         self.tally.committees += 1;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
@@ -405,7 +409,9 @@ impl Report {
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
             self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
         }
-        if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
+        // What is trusted unless somebody compares the root is said with --quiet, too.
+        let was_compared = lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT);
+        if let Some(root) = lesson.block_root.filter(|_| !refused && !(self.style.quiet && was_compared)) {
             let root = const_hex::encode_prefixed(root);
             self.say(&format!("{origin}: trusting the committee of period {period} by block root"));
             self.say(&format!("  {root}"));
@@ -453,7 +459,7 @@ impl Report {
             // Nothing to verify is not a success: an empty input may be the output of a command that failed.
             let claims_elsewhere = self.tally.entries() > 0;
             let mut silent = std::mem::take(&mut self.silent);
-            silent.retain(|file| !(claims_elsewhere && self.chain_infos.contains(file)));
+            silent.retain(|file| !(claims_elsewhere && self.naming_keys.contains(file)));
             for file in silent {
                 self.exit = self.exit.max(Exit::Usage);
                 self.refuse(&file, "found no claim, expected at least one; check what wrote this input");
@@ -513,9 +519,10 @@ impl Report {
             };
             out.extend_from_slice(print::as_json(&summary)?.as_bytes());
             out.push(b'\n');
-        } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.tally.valid > LISTED {
-            let more = format!("  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all\n");
-            self.out.extend_from_slice(more.as_bytes());
+        } else if self.not_listed > 0 {
+            let (claims, are) =
+                (plural(self.not_listed, "valid claim"), if self.not_listed == 1 { "is" } else { "are" });
+            self.out.extend_from_slice(format!("  … {claims} {are} not listed; --verdicts lists all\n").as_bytes());
         }
         self.flush()?;
         if !self.style.quiet {
@@ -590,6 +597,7 @@ impl Report {
     /// A line for a person: every claim while they are few, then the invalid ones.
     fn list(&mut self, index: usize, judged: &Judged) -> Result<(), Failure> {
         if judged.is_valid() && self.listed >= LISTED {
+            self.not_listed += 1;
             return Ok(());
         }
         self.listed += 1;

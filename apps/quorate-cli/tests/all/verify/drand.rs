@@ -108,16 +108,26 @@ fn a_chain_info_document_stands_in() {
         .says("chain info cannot be used");
 }
 
+/// A file in a folder could otherwise choose the key of the rounds in all files behind it.
 #[test]
-fn a_chain_info_among_the_inputs_speaks_for_what_follows() {
+fn a_chain_info_speaks_for_its_own_file_alone() {
     let folder = Folder::new();
-    let info = folder.file("info.json", bundle("drand-quicknet.json")["chain_info"].to_string());
+    let info = bundle("drand-quicknet.json")["chain_info"].to_string();
+    let whole = folder.file("whole.jsonl", format!("{info}\n{}\n", round()));
+    let info = folder.file("info.json", info);
     let round = folder.file("round.json", round().to_string());
-    assert_eq!(verify(&["--verdicts", &info, &round]).exits(0).valid(), [true]);
-    // Nothing is verified by a chain info alone.
+    assert_eq!(verify(&["--verdicts", &whole]).exits(0).valid(), [true]);
+    for files in [[&info, &round], [&round, &info], [&whole, &round]] {
+        let ran =
+            verify(&["--verdicts", files[0], files[1]]).exits(2).says("round.json: element [0]: nothing says which");
+        ran.says("--chain-info FILE");
+    }
+    // Nothing is verified by a chain info alone, whatever stands beside it, unless the flag asks for it.
     verify(&["-q", &info]).exits(2).says(&info).says("found no claim");
-    // Rounds before it, and with it a chain that the caller chose, are not affected.
-    verify(&[&round, &info]).exits(2).says("nothing says which chain").says("chain info");
+    verify(&["-q", &info, &whole]).exits(2).says(&format!("{info}: found no claim"));
+    for chain in [["--chain-info", &info[..]], ["--chain", "quicknet"]] {
+        assert_eq!(verify(&[chain[0], chain[1], "--verdicts", &info, &round]).exits(0).valid(), [true]);
+    }
     verify(&["--chain", "default", &info, &round]).exits(2).says("but the chosen chain has");
 }
 

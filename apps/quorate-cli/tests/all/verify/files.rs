@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io::{Read, Write},
+    path::Path,
     process::Stdio,
     sync::Arc,
 };
@@ -224,6 +225,17 @@ fn a_file_with_the_name_of_standard_input_is_not_read() {
 }
 
 #[test]
+fn a_folder_is_told_what_reads_it() {
+    let folder = Folder::new();
+    let claims = folder.file("claims.jsonl", lines(&[claim(1)]));
+    let path = Path::new(&claims).parent().unwrap().to_str().unwrap();
+    for arguments in [&[path][..], &["--format", "jsonl", path], &[&claims[..], path]] {
+        let ran = verify(arguments).exits(2).says(&format!("{path}: found a folder, expected a file"));
+        ran.says(&format!("quorate history verify {path}"));
+    }
+}
+
+#[test]
 fn parquet_rows_are_claims() {
     let folder = Folder::new();
     let path =
@@ -231,6 +243,23 @@ fn parquet_rows_are_claims() {
     let ran = verify(&["--verdicts", &path]).exits(2).says(&format!("{path}, row 3: ")).says("--suite NAME");
     assert_eq!(ran.valid(), [true, false]);
     assert_eq!(verify(&["--verdicts", "--suite", "eth2", &path]).exits(1).valid(), [true, false, true]);
+}
+
+/// A misspelt column may be one that was meant, as a field in JSON Lines.
+#[test]
+fn an_unknown_column_is_named() {
+    let folder = Folder::new();
+    let claims = [claim(1)];
+    let column = |named: &'static str, field: &str| -> (&'static str, ArrayRef) {
+        (named, Arc::new(claims.iter().map(|claim| claim[field].as_str()).collect::<StringArray>()))
+    };
+    let known = ["public_key", "message", "signature"].map(|name| column(name, name));
+    let path = folder.file("claims.parquet", parquet_of([&known[..], &[column("Suite", "suite")]].concat()));
+    let warning = format!("{path}, row 1: warning: the unknown field \"Suite\" is skipped");
+    verify(&["--suite", "eth2", &path]).exits(0).says(&warning);
+    assert!(!verify(&["-q", "--suite", "eth2", &path]).exits(0).err.contains("warning"));
+    let path = folder.file("known.parquet", parquet(&claims));
+    assert!(!verify(&[&path]).exits(0).err.contains("warning"));
 }
 
 #[test]

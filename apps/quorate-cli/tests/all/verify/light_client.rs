@@ -97,8 +97,8 @@ fn too_few_participants_for_the_caller() {
     let ran = with_update(&folder, &update, &["--min-participants", "512"]);
     let few = ran.object()["reason"].as_str().is_some_and(|reason| reason.starts_with("participants: "));
     assert!(few || ran.code == 0, "{ran:?}");
-    let ran = with_update(&folder, &update, &["--min-participants", "513"]).exits(1);
-    assert!(ran.object()["reason"].as_str().unwrap().starts_with("participants: "));
+    // No committee has more.
+    with_update(&folder, &update, &["--min-participants", "513"]).exits(2).says("513 is not in 1..=512");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_forged_bootstrap_is_not_believed() {
     let files = Folder::new();
     for pointer in ["/data/current_sync_committee/pubkeys/3", "/data/current_sync_committee_branch/1"] {
         let forged = files.file("forged.json", flipped(&bootstrap, pointer).to_string());
-        verify(&[&forged]).exits(1).says("is not believed").says("current_sync_committee_branch");
+        verify(&[&forged]).exits(2).says("is not believed").says("current_sync_committee_branch");
     }
 }
 
@@ -266,15 +266,67 @@ fn only_a_bootstrap_of_the_trusted_root_is_believed() {
     verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 2 hexadecimal digits, expected 64");
 }
 
+/// A committee of the attacker's and an update that it signs, beside a true bootstrap: nothing but the flag makes it believed.
+#[test]
+fn a_committee_among_the_inputs_is_not_believed_without_the_flag() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let (bootstrap, update) = (read(&folder, "bootstrap.json"), first_update(&folder));
+    let number = |value: &Value| value.as_str().unwrap().parse::<u64>().unwrap();
+    let period = number(&update["data"]["signature_slot"]) / (256 * 32);
+    let committee = |period: u64, keys: &Value| serde_json::json!({"period": period, "pubkeys": keys}).to_string();
+    let files = Folder::new();
+    let true_keys = &bootstrap["data"]["current_sync_committee"]["pubkeys"];
+    let given = files.file("given.json", committee(period, true_keys));
+    let updates = files.file("update.json", update.to_string());
+    // The file alone, with an update that its keys signed.
+    let ran = verify(&["--verdicts", &given, &updates]).exits(2);
+    let ran = ran.says("given.json element [0]: its committee of period").says("is not believed");
+    let ran = ran.says("committee_proof").says("--committee");
+    assert!(ran.objects().iter().all(|line| line["malformed"] == true), "{ran:?}");
+    let ran = verify(&["--verdicts", "--committee", &given, &updates]).exits(0);
+    assert_eq!(ran.object()["valid"], true);
+    // What is known already may stand among the inputs, too.
+    verify(&["--verdicts", "--committee", &given, &given, &updates]).exits(0);
+    // A false one of the bootstrap's own period comes first, and takes nobody's place.
+    let mut other_keys = true_keys.clone();
+    other_keys.as_array_mut().unwrap().rotate_left(1);
+    let root = folder.join("bootstrap.json");
+    let root = root.to_str().unwrap();
+    for (period, keys) in [(period, &other_keys), (period + 1, true_keys)] {
+        let forged = files.file("committee.json", committee(period, keys));
+        for arguments in [[&forged[..], root, &updates[..]], [root, &updates[..], &forged[..]]] {
+            let ran =
+                verify(&[&["--quiet", "--verdicts"][..], &arguments[..]].concat()).exits(1).says("is not believed");
+            assert_eq!(ran.object()["valid"], true, "{ran:?}");
+        }
+    }
+}
+
+/// Without --trusted-root nobody has compared the block root, so that it is said to whoever asks for verdicts alone.
+#[test]
+fn a_block_root_that_is_trusted_is_said_with_quiet() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let [bootstrap, updates] = ["bootstrap.json", "updates.json"].map(|name| folder.join(name));
+    let inputs = [bootstrap.to_str().unwrap(), updates.to_str().unwrap()];
+    let ran = verify(&[&["-q", "--verdicts"][..], &inputs[..]].concat()).exits(0);
+    let ran = ran.says("trusting the committee of period").says("by block root");
+    assert_eq!(ran.err.lines().count(), 2, "{}", ran.err);
+    let root = ran.err.split_whitespace().find(|word| word.starts_with("0x")).expect("the block root");
+    let ran = verify(&[&["-q", "--verdicts", "--trusted-root", root][..], &inputs[..]].concat()).exits(0);
+    assert_eq!(ran.err, "");
+}
+
 #[test]
 fn a_false_bootstrap_is_counted() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
     let files = Folder::new();
     let bootstrap = read(&folder, "bootstrap.json");
     let forged = files.file("forged.json", flipped(&bootstrap, "/data/current_sync_committee/pubkeys/3").to_string());
-    assert_eq!(verify(&["--json", &forged]).exits(1).object()["committees_refused"], 1);
+    let update = files.file("update.json", first_update(&folder).to_string());
+    assert_eq!(verify(&["--json", &forged, &update]).exits(2).object()["committees_refused"], 1);
     let good = files.file("good.json", bootstrap.to_string());
-    assert_eq!(verify(&["--json", &good]).object()["committees_refused"], 0);
+    assert_eq!(verify(&["--json", &good, &update]).exits(0).object()["committees_refused"], 0);
+    assert_eq!(verify(&["--json", &good, &forged, &update]).exits(1).object()["committees_refused"], 1);
 }
 
 /// Every check, the signature among them, says what it expected and what it found, within 80 columns.
@@ -319,14 +371,30 @@ fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
 
-/// A bootstrap makes no claim, but its committee is checked against its block root.
+/// A bootstrap makes no claim: whoever acts on the code 0 would act although the updates are missing.
 #[test]
-fn a_bootstrap_alone_is_not_an_empty_input() {
+fn a_bootstrap_alone_is_nothing_to_verify() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
     let bootstrap = folder.join("bootstrap.json");
-    let ran = verify(&[bootstrap.to_str().unwrap()]).exits(0).says("no claims judged; 1 committee read");
+    let bootstrap = bootstrap.to_str().unwrap();
+    let ran = verify(&[bootstrap]).exits(2).says("no claims judged; 1 committee read");
+    ran.says(&format!("{bootstrap}: found no claim, expected at least one"));
+    verify(&["-q", bootstrap]).exits(2).says("found no claim");
+    assert_eq!(verify(&["--json", bootstrap]).exits(2).object()["claims"], 0);
+    // Beside claims it needs none.
+    let updates = folder.join("updates.json");
+    let ran = verify(&[bootstrap, updates.to_str().unwrap()]).exits(0);
     assert!(!ran.err.contains("found no claim"), "{}", ran.err);
-    verify(&["-q", bootstrap.to_str().unwrap()]).exits(0);
+}
+
+#[test]
+fn a_committee_file_alone_is_nothing_to_verify() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let keys = &read(&folder, "bootstrap.json")["data"]["current_sync_committee"]["pubkeys"];
+    let files = Folder::new();
+    let committee = files.file("committee.json", serde_json::json!({"period": 1, "pubkeys": keys}).to_string());
+    verify(&[&committee]).exits(2).says("no claims judged").says("found no claim");
+    verify(&["--committee", &committee, &committee]).exits(2).says("no claims judged").says("found no claim");
 }
 
 /// An update that the bootstrap's own committee signed.

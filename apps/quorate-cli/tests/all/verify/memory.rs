@@ -47,6 +47,21 @@ fn a_second_run_knows_everything() {
     verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 statement known");
 }
 
+/// The first run of a pair finds no file, however its name is written.
+#[test]
+fn one_file_may_be_written_in_two_ways() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    let root = Path::new(&known).parent().unwrap();
+    let run = || {
+        let mut command = command("quorate");
+        command.args(["verify", "--known", "known", "--remember", "./known"]).current_dir(root);
+        command.ran_with(lines(&[claim(1)])).exits(0)
+    };
+    run().says("1 remembered");
+    run().says("1 statement known");
+}
+
 #[test]
 fn a_claim_that_its_chain_refutes_is_never_known() {
     let folder = Folder::new();

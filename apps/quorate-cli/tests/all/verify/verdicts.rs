@@ -159,6 +159,30 @@ fn quiet_prints_nothing() {
     assert_eq!(ran.out, "");
 }
 
+/// A person reads 20 lines and the invalid claims. What is left out is counted, whatever stands among the 20.
+#[test]
+fn valid_claims_that_are_not_listed_are_counted() {
+    let run = |invalid: usize, valid: usize| {
+        let claims = [vec![false_claim(1); invalid], vec![claim(2); valid]].concat();
+        verify_input(&[], lines(&claims)).exits(i32::from(invalid > 0)).out
+    };
+    for (invalid, valid, left_out) in [
+        (0, 20, None),
+        (0, 21, Some("1 valid claim is")),
+        (20, 5, Some("5 valid claims are")),
+        (10, 15, Some("5 valid claims are")),
+        (21, 0, None),
+    ] {
+        let out = run(invalid, valid);
+        assert_eq!(out.matches("INVALID").count(), invalid, "{out}");
+        let said = out.lines().find(|line| line.contains("not listed"));
+        let expected = left_out.map(|what| format!("  … {what} not listed; --verdicts lists all"));
+        assert_eq!(said.map(str::to_owned), expected, "{out}");
+        let shown = out.lines().filter(|line| line.contains("  valid  ")).count();
+        assert_eq!(shown, valid.min(20_usize.saturating_sub(invalid)), "{out}");
+    }
+}
+
 /// `false | quorate verify -q -` must not read as all valid.
 #[test]
 fn an_empty_input_is_exit_2_with_a_message() {
