@@ -6,8 +6,15 @@ use alloy::primitives::{Address, B256, Bytes};
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
-use quorate_chain::{account::Account, rpc::Rpc};
-use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
+use quorate_chain::{
+    account::{Account, Transacted},
+    rpc::Rpc,
+};
+use quorate_evm::{
+    Head, Network, Sender, Transaction,
+    alloy_sol_types::{SolCall as _, SolEvent as _},
+    contract::Settlement,
+};
 use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
@@ -29,6 +36,9 @@ use crate::{
 /// call. If the contract would refuse the call, it says why in words and sends nothing more. If a hub skips a settlement, it
 /// names it with the reason, sends nothing more, and the exit code is 1.
 ///
+/// The transactions of an epoch, before `enter`, are sent from the first one on, which forgets what was prepared before: the contract does
+/// not say what it has. The command compares the number of weights in each log with what it sent.
+///
 /// --plan takes the output of `quorate evm plan --json` with a signature. The command also compares the state in which the plan
 /// settles with the network's file and with the contract.
 ///
@@ -42,7 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", group = "what")]
     transactions: Option<PathBuf>,
 
-    /// Begin with this line of the file; the lines before it were sent earlier
+    /// Begin with this line of the file; the lines before it were sent earlier. An epoch is begun with its first line, and nothing in
+    /// between: what was prepared earlier may be lost, or would stand twice
     #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(1..))]
     from_line: u64,
 
@@ -163,34 +174,53 @@ impl Arguments {
     fn send_all(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
         let name = name_of(path);
         let all = transactions(path)?;
-        let left: Vec<_> = all.into_iter().filter(|(number, _)| *number as u64 >= self.from_line).collect();
+        let skipped = all.iter().take_while(|(number, _)| (*number as u64) < self.from_line).count();
+        let left = &all[skipped..];
         let Some((_, first)) = left.first() else {
             return Err(Failure::usage(anyhow!("{name}: no transaction from line {} on", self.from_line)));
         };
+        for (place, (number, call)) in left.iter().enumerate() {
+            if call.after_epoch.is_some() && first_of_epoch(left, place).is_none() {
+                let instead = first_of_epoch(&all, skipped + place).map_or_else(
+                    || "make the file anew with `quorate evm epoch --transactions`".to_owned(),
+                    |first| format!("pass --from-line {first}"),
+                );
+                return Err(Failure::usage(anyhow!(
+                    "{name}, line {number}: an epoch is sent from its first line on, which forgets what was prepared before: parts of the \
+                     weights may be lost, or would stand twice, and members would have the weights of others; {instead}"
+                )));
+            }
+        }
         // What is wrong with the last one is better known before the first one is sent.
-        for (number, call) in &left {
+        for (number, call) in left {
             let checked = runtime.block_on(self.sending.check(node, call.chain_id, call.to));
             checked.map_err(|failure| failure.context(format!("{name}, line {number}")))?;
         }
         // All are of the node's chain.
         let account = self.sending.account(node, first.chain_id)?;
-        for (number, call) in &left {
+        for (number, call) in left {
             let checked = runtime.block_on(check_sender(node, call, &account));
             checked.map_err(|failure| failure.context(format!("{name}, line {number}: {}", plain(&call.about))))?;
         }
+        let mut prepared = Prepared::default();
         let sending = async {
             for (place, (number, call)) in left.iter().enumerate() {
                 let sent = async {
                     line(format!("line {number}       {}", plain(&call.about)))?;
                     check_epoch(node, call).await?;
-                    send(&account, call).await
+                    let sent = send(&account, call).await?;
+                    prepared.compare(call, &sent).map_err(|failure| SendFailure { failure, may_be_sent: true })
                 };
                 sent.await.map_err(|SendFailure { failure, may_be_sent }| {
                     let before = match place {
-                        _ if may_be_sent => "",
-                        0 => " (no line was sent)",
-                        _ => " (the lines before it were sent)",
+                        _ if may_be_sent => None,
+                        0 => Some("no line was sent".to_owned()),
+                        _ => Some("the lines before it were sent".to_owned()),
                     };
+                    let again = first_of_epoch(left, place).filter(|first| first != number);
+                    let again = again.map(|first| format!("to go on, send the file from line {first}"));
+                    let both: Vec<_> = before.into_iter().chain(again).collect();
+                    let before = if both.is_empty() { String::new() } else { format!(" ({})", both.join("; ")) };
                     let failure = failure.context(format!("{name}, line {number}{before}"));
                     // Whoever reads no further must not send the lines before it again.
                     if place > 0 { failure.said() } else { failure }
@@ -219,6 +249,65 @@ fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
         return Err(Failure::usage(anyhow!("{name} has no transaction; nothing to send is not success")));
     }
     Ok(all)
+}
+
+/// Whether a transaction forgets what was prepared of the next epoch.
+fn discards(call: &Transaction) -> bool {
+    call.calldata[..] == Settlement::discardCall {}.abi_encode()[..]
+}
+
+/// The line from which on the epoch of a transaction is sent: the last one before it, or its own, that forgets what was prepared. `None` if
+/// there is none, or the transaction prepares or begins no epoch.
+fn first_of_epoch(all: &[(usize, Transaction)], place: usize) -> Option<usize> {
+    let (_, call) = &all[place];
+    call.after_epoch?;
+    let epoch_of = |of: &Transaction| (of.chain_id, of.to, of.after_epoch);
+    let mut of_it = all[..=place].iter().rev().filter(|(_, other)| epoch_of(other) == epoch_of(call));
+    of_it.find(|(_, other)| discards(other)).map(|(number, _)| *number)
+}
+
+/// How many weights of the next epoch a settlement has, if nobody else prepares one.
+#[derive(Debug, Default)]
+struct Prepared(u64);
+
+impl Prepared {
+    /// Compares what was sent with the logs of a transaction that was mined. Somebody else with the same key may prepare an epoch, too.
+    fn compare(&mut self, call: &Transaction, sent: &Transacted) -> Result<()> {
+        if discards(call) {
+            self.0 = 0;
+        }
+        if call.after_epoch.is_none() {
+            return Ok(());
+        }
+        let transaction = sent.transaction;
+        for log in sent.receipt.logs.iter().filter(|log| log.address() == call.to) {
+            if let Ok(log) = Settlement::WeightsPrepared::decode_log_data(log.data()) {
+                let (found, expected): (u64, u64) = (log.members.saturating_to(), self.0);
+                if found != expected {
+                    return Err(Failure::refused(anyhow!(
+                        "before transaction {transaction} the settlement had {found} weights of the next epoch, and this file had \
+                         prepared {expected}: somebody else prepares an epoch, too"
+                    )));
+                }
+                self.0 = found.saturating_add(log.length.saturating_to::<u64>() / 8);
+            }
+            if let Ok(log) = Settlement::EpochBegun::decode_log_data(log.data())
+                && let Ok(begin) = Settlement::beginCall::abi_decode(&call.calldata)
+            {
+                let head = Head::decode(log.terms);
+                let (found, expected) = (u64::from(head.members), self.0 + begin.weights.len() as u64 / 8);
+                if found != expected {
+                    return Err(Failure::refused(anyhow!(
+                        "transaction {transaction} began epoch {} with {found} weights, and this file has {expected}: somebody else \
+                         prepared an epoch, too, and members have the weights of others. Nothing settles until the epoch is entered; \
+                         then begin another one at once",
+                        head.epoch
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Refuses a key whose account is not the one that has to send.

@@ -251,6 +251,15 @@ pub enum Note {
         /// The number of keys.
         keys: usize,
     },
+    /// An epoch was entered of which all members together weigh less than a quorum needs. The contract does not compare them.
+    NothingSettles {
+        /// The epoch.
+        epoch: u32,
+        /// The weight of all members.
+        total: u128,
+        /// The weight that a quorum needs.
+        required: u128,
+    },
     /// The key in G2 beside a key in G1 is not in the calldata, or does not belong to it. Quorums without this member can be
     /// planned.
     TwinUnseen {
@@ -277,6 +286,10 @@ impl fmt::Display for Note {
             Self::WeightsBehindKeys { epoch, weights, keys } => {
                 write!(f, "epoch {epoch} has {weights} weights, and its table has {keys} keys; ")?;
                 f.write_str("a key that is registered behind them has its weight at once")
+            }
+            Self::NothingSettles { epoch, total, required } => {
+                write!(f, "all members of epoch {epoch} together weigh {total}, and a quorum needs {required}; ")?;
+                f.write_str("nothing settles until another epoch is entered")
             }
             Self::TwinUnseen { index } => {
                 write!(f, "the key in G2 of member {index} is not in the calldata of its registration; ")?;
@@ -692,6 +705,12 @@ impl Follower {
         self.forget_past();
         self.replaced(newest);
         let (epoch, weights, keys) = (after.epoch, after.members as usize, self.keys());
+        // Which of several calls was made is not certain yet.
+        let known = self.epoch.weights.as_ref().filter(|_| self.epoch.others.is_empty());
+        let total: Option<u128> = known.map(|weights| weights.iter().map(|weight| u128::from(*weight)).sum());
+        if let Some(total) = total.filter(|total| *total < after.required) {
+            return Ok(Some(Note::NothingSettles { epoch, total, required: after.required }));
+        }
         Ok((weights > keys).then_some(Note::WeightsBehindKeys { epoch, weights, keys }))
     }
 
