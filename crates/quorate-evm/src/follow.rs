@@ -176,6 +176,12 @@ pub enum FollowError {
         /// The number that follows those before.
         expected: u64,
     },
+    /// A result was settled, and no key is known: the logs before it are missing.
+    #[error(
+        "logs are missing: a result was settled before any key was admitted; follow from the block of the deployment on, \
+             with a node that has all logs from there"
+    )]
+    NoKeys,
     /// A key has a length that no settlement with this hash of digests has, or another one than the keys before.
     #[error("a key has {0} bytes, which is not a key of this settlement; is this the address of one?")]
     KeyLength(usize),
@@ -723,7 +729,7 @@ impl Follower {
     ) -> Result<Option<Note>, FollowError> {
         let (before, after) = (self.head(), Head::decode(head));
         follows("result", after.nonce, before.nonce + results.len() as u64)?;
-        let key_group = self.key_group.ok_or(FollowError::KeyLength(0))?;
+        let key_group = self.key_group.ok_or(FollowError::NoKeys)?;
         let quorum = take(calls, |call| match call {
             Call::Settle { head, results: settled, quorum, by_hub } if *head == self.head && settled == results => {
                 // Zeros stand for what the hub has: the signature and, beside keys in G1, the quorum's key in G2.

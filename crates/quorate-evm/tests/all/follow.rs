@@ -571,6 +571,21 @@ fn the_table_is_renewed() {
     assert_eq!(world.follower.keys(), 3);
 }
 
+/// Whoever follows from a block behind the deployment on has a true settlement's address.
+#[test]
+fn a_result_before_any_key_means_missing_logs() {
+    let mut follower = Follower::new(DEPLOYMENT);
+    let settled = SettlementEvent::Settled {
+        head: word(Head { nonce: 1, ..Head::default() }),
+        newest: B256::ZERO,
+        results: vec![B256::ZERO],
+    };
+    let error = follower.apply(&[settled], &[]).unwrap_err();
+    assert_eq!(error, FollowError::NoKeys);
+    let words = error.to_string();
+    assert!(words.starts_with("logs are missing: ") && words.contains("from the block of the deployment on"), "{words}");
+}
+
 /// A gap is found where it is, and not by a file that does not match.
 #[test]
 fn missing_logs_are_refused() {
