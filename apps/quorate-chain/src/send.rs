@@ -14,6 +14,7 @@ use quorate_evm::{
     Head, Network, Sender, Transaction,
     alloy_sol_types::{SolCall as _, SolEvent as _},
     contract::Settlement,
+    gas::check_total,
 };
 use quorate_host::{
     dash::{self, name_of},
@@ -157,6 +158,8 @@ impl Arguments {
         if plan.state != state {
             return Err(Failure::refused(anyhow!("{of} moved since {name} was made; plan and sign again")));
         }
+        // No node helps, so none is asked.
+        check_total(plan.gas.total).with_context(|| name.clone()).map_err(Failure::usage)?;
         let calldata = plan.calldata.clone();
         let calldata =
             calldata.ok_or_else(|| Failure::usage(anyhow!("{name} has no calldata; plan with --signature")))?;
