@@ -1,6 +1,9 @@
 //! `quorate-chain send`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use alloy::primitives::{Address, B256, Bytes};
 use anyhow::{Context as _, anyhow};
@@ -13,8 +16,9 @@ use quorate_chain::{
 use quorate_evm::{
     Head, Network, Sender, Transaction,
     alloy_sol_types::{SolCall as _, SolEvent as _},
-    contract::Settlement,
+    contract::{Hub, HubSettlement, Settlement},
     gas::check_total,
+    state::state as state_of,
 };
 use quorate_host::{
     dash::{self, name_of},
@@ -211,6 +215,7 @@ impl Arguments {
                 let sent = async {
                     line(format!("line {number}       {}", plain(&call.about)))?;
                     check_epoch(node, call).await?;
+                    check_hub(node, call).await?;
                     let sent = send(&account, call).await?;
                     prepared.compare(call, &sent).map_err(|failure| SendFailure { failure, may_be_sent: true })
                 };
@@ -347,6 +352,28 @@ async fn check_epoch(node: &Rpc, call: &Transaction) -> Result<()> {
     )))
 }
 
+/// Refuses a hub's call with a quorum that the hub is certain to skip, because its settlement is not in the state in which it settles.
+async fn check_hub(node: &Rpc, call: &Transaction) -> Result<()> {
+    let Ok(Hub::settleCall { all }) = Hub::settleCall::abi_decode_validate(&call.calldata) else { return Ok(()) };
+    let mut seen = BTreeSet::new();
+    for (index, one) in all.iter().enumerate() {
+        let settlement = one.settlement;
+        // A further quorum of a settlement settles in the state that the one before it leaves.
+        if !seen.insert(settlement) {
+            continue;
+        }
+        let Ok(settling) = HubSettlement::settleByHubCall::abi_decode_validate(&one.call) else { continue };
+        let state = node.read(settlement, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
+        if state != state_of(settling.head, settling.newest) {
+            return Err(Failure::refused(anyhow!(
+                "the hub would skip quorum {index} (from 0 on), of settlement {settlement}, whose state moved. Follow, and plan and sign it \
+                 anew, or leave it out"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a plan whose state is not the contract's.
 async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
     let state = node.read(plan.contract, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
@@ -363,4 +390,44 @@ async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
 /// How much more was expected than was used.
 fn percent(expected: u64, used: u64) -> f64 {
     100.0 * (expected as f64 - used as f64) / used as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::primitives::U256;
+    use quorate_lab::proxy::Proxy;
+    use serde_json::json;
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    /// A result settled since it was planned. The others would settle, and this one would be paid for.
+    #[test]
+    fn a_quorum_that_a_hub_would_skip_is_not_sent() {
+        let state = state_of(U256::from(7), B256::ZERO);
+        let node = Proxy::alone(move |_, _| Ok(json!(state)));
+        let quorum = |head: u64| {
+            let (head, newest, results, quorum) = (U256::from(head), B256::ZERO, Vec::new(), Bytes::new());
+            let call = HubSettlement::settleByHubCall { head, newest, deadline: 2, results, quorum };
+            let (settlement, proof) = (Address::repeat_byte(3), Bytes::new());
+            Hub::Settling { settlement, call: call.abi_encode().into(), proof }
+        };
+        let checked = |all: Vec<Hub::Settling>| {
+            let call = Transaction {
+                about: String::new(),
+                chain_id: 1,
+                to: Address::ZERO,
+                sender: Sender::Anyone,
+                after_epoch: None,
+                access_list: Vec::new(),
+                calldata: Hub::settleCall { all }.abi_encode().into(),
+            };
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(check_hub(&Rpc::new(&node.url).unwrap(), &call))
+        };
+        assert!(checked(vec![quorum(7), quorum(8)]).is_ok());
+        let failure = checked(vec![quorum(8)]).unwrap_err();
+        assert_eq!(failure.exit, Exit::Negative);
+        assert!(failure.error.to_string().contains("would skip quorum 0 (from 0 on)"), "{failure:?}");
+    }
 }
