@@ -66,6 +66,11 @@ done
 cd "$contracts" && block toml 1 > "$work/npm/foundry.toml"
 cp README.md "$work/npm" && cd "$work/npm"
 build solc solc-0.8.27
+# A script runs with these settings, too. Without a node nothing is sent.
+CURVE=bn254-g2 SOLC_PACKAGE=solc FOUNDRY_SOLC=$contracts/bin/solc FOUNDRY_OFFLINE=true \
+    "$forge" script node_modules/@quorate/contracts/script/DeploySettlement.s.sol --quiet ||
+    fail "DeploySettlement does not run with the README's settings"
+grep -q '"key_group"' deployments/*.json || fail "DeploySettlement wrote no network file"
 
 mkdir -p "$work/foundry/lib/quorate/contracts"
 cd "$contracts" && block toml 2 > "$work/foundry/foundry.toml"

@@ -74,8 +74,10 @@ impl Arguments {
         let chain_id = following.chain_id();
         if let Some(other) = chain_of_file.filter(|other| *other != chain_id) {
             let name = self.network.display();
-            let error = anyhow!("{name} is the network of {contract} on chain {other}, not on chain {chain_id}");
-            return Err(not_overwritten(error));
+            return Err(Failure::usage(anyhow!(
+                "the node is of chain {chain_id}, and {name} is the network of {contract} on chain {other}; check --rpc. For a settlement \
+                 on this chain choose another --network file; this one is not overwritten"
+            )));
         }
         let mut followed = Followed { arguments: &self, following, piped: None, written: None, waits: None };
         let ended = until_stopped(&self.reading, "following", &mut followed, Followed::run).await?;
@@ -160,7 +162,8 @@ impl Followed<'_> {
                     }
                 }
                 SettlementTurn::Before if self.arguments.once => {
-                    return Err(nothing_confirmed(self.arguments.reading.from_block));
+                    let newest = self.following.newest().map(|block| block.number);
+                    return Err(nothing_confirmed(self.arguments.reading.from_block, newest));
                 }
                 SettlementTurn::Before | SettlementTurn::Behind => {}
             }

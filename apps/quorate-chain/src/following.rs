@@ -180,7 +180,27 @@ pub(crate) async fn until_stopped<T: Follows>(
     Ok(ended)
 }
 
-/// The failure of a run with `--once` that had nothing to read.
-pub(crate) fn nothing_confirmed(from_block: u64) -> Failure {
+/// The failure of a run with `--once` that had nothing to read. The node may have no newest block.
+pub(crate) fn nothing_confirmed(from_block: u64, newest: Option<u64>) -> Failure {
+    if newest.is_none() {
+        return Failure::io(anyhow!("the node has no newest block; check --rpc, or wait until the node has read the chain"));
+    }
     Failure::refused(anyhow!("block {from_block} has not so many --confirmations yet, so there is nothing to read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_host::exit::Exit;
+
+    use super::*;
+
+    /// It answers `null` for the newest block, so it is not the confirmations that are missing.
+    #[test]
+    fn a_node_without_a_newest_block_is_named() {
+        let none = nothing_confirmed(0, None);
+        assert_eq!((none.exit, none.error.to_string().contains("the node has no newest block")), (Exit::Io, true));
+        let early = nothing_confirmed(900, Some(7));
+        assert_eq!(early.exit, Exit::Negative);
+        assert!(early.error.to_string().starts_with("block 900 has not so many --confirmations"), "{early:?}");
+    }
 }

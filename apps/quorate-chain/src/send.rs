@@ -1,13 +1,25 @@
 //! `quorate-chain send`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use alloy::primitives::{Address, B256, Bytes};
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
-use quorate_chain::{account::Account, rpc::Rpc};
-use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
+use quorate_chain::{
+    account::{Account, Transacted},
+    rpc::Rpc,
+};
+use quorate_evm::{
+    Head, Network, Sender, Transaction,
+    alloy_sol_types::{SolCall as _, SolEvent as _},
+    contract::{Hub, HubSettlement, Settlement},
+    gas::check_total,
+    state::state as state_of,
+};
 use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
@@ -29,6 +41,9 @@ use crate::{
 /// call. If the contract would refuse the call, it says why in words and sends nothing more. If a hub skips a settlement, it
 /// names it with the reason, sends nothing more, and the exit code is 1.
 ///
+/// The transactions of an epoch, before `enter`, are sent from the first one on, which forgets what was prepared before: the contract does
+/// not say what it has. The command compares the number of weights in each log with what it sent.
+///
 /// --plan takes the output of `quorate evm plan --json` with a signature. The command also compares the state in which the plan
 /// settles with the network's file and with the contract.
 ///
@@ -42,7 +57,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", group = "what")]
     transactions: Option<PathBuf>,
 
-    /// Begin with this line of the file; the lines before it were sent earlier
+    /// Begin with this line of the file; the lines before it were sent earlier. An epoch is begun with its first line, and nothing in
+    /// between: what was prepared earlier may be lost, or would stand twice
     #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(1..))]
     from_line: u64,
 
@@ -146,6 +162,8 @@ impl Arguments {
         if plan.state != state {
             return Err(Failure::refused(anyhow!("{of} moved since {name} was made; plan and sign again")));
         }
+        // No node helps, so none is asked.
+        check_total(plan.gas.total).with_context(|| name.clone()).map_err(Failure::usage)?;
         let calldata = plan.calldata.clone();
         let calldata =
             calldata.ok_or_else(|| Failure::usage(anyhow!("{name} has no calldata; plan with --signature")))?;
@@ -163,34 +181,54 @@ impl Arguments {
     fn send_all(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
         let name = name_of(path);
         let all = transactions(path)?;
-        let left: Vec<_> = all.into_iter().filter(|(number, _)| *number as u64 >= self.from_line).collect();
+        let skipped = all.iter().take_while(|(number, _)| (*number as u64) < self.from_line).count();
+        let left = &all[skipped..];
         let Some((_, first)) = left.first() else {
             return Err(Failure::usage(anyhow!("{name}: no transaction from line {} on", self.from_line)));
         };
+        for (place, (number, call)) in left.iter().enumerate() {
+            if call.after_epoch.is_some() && first_of_epoch(left, place).is_none() {
+                let instead = first_of_epoch(&all, skipped + place).map_or_else(
+                    || "make the file anew with `quorate evm epoch --transactions`".to_owned(),
+                    |first| format!("pass --from-line {first}"),
+                );
+                return Err(Failure::usage(anyhow!(
+                    "{name}, line {number}: an epoch is sent from its first line on, which forgets what was prepared before: parts of the \
+                     weights may be lost, or would stand twice, and members would have the weights of others; {instead}"
+                )));
+            }
+        }
         // What is wrong with the last one is better known before the first one is sent.
-        for (number, call) in &left {
+        for (number, call) in left {
             let checked = runtime.block_on(self.sending.check(node, call.chain_id, call.to));
             checked.map_err(|failure| failure.context(format!("{name}, line {number}")))?;
         }
         // All are of the node's chain.
         let account = self.sending.account(node, first.chain_id)?;
-        for (number, call) in &left {
+        for (number, call) in left {
             let checked = runtime.block_on(check_sender(node, call, &account));
             checked.map_err(|failure| failure.context(format!("{name}, line {number}: {}", plain(&call.about))))?;
         }
+        let mut prepared = Prepared::default();
         let sending = async {
             for (place, (number, call)) in left.iter().enumerate() {
                 let sent = async {
                     line(format!("line {number}       {}", plain(&call.about)))?;
                     check_epoch(node, call).await?;
-                    send(&account, call).await
+                    check_hub(node, call).await?;
+                    let sent = send(&account, call).await?;
+                    prepared.compare(call, &sent).map_err(|failure| SendFailure { failure, may_be_sent: true })
                 };
                 sent.await.map_err(|SendFailure { failure, may_be_sent }| {
                     let before = match place {
-                        _ if may_be_sent => "",
-                        0 => " (no line was sent)",
-                        _ => " (the lines before it were sent)",
+                        _ if may_be_sent => None,
+                        0 => Some("no line was sent".to_owned()),
+                        _ => Some("the lines before it were sent".to_owned()),
                     };
+                    let again = first_of_epoch(left, place).filter(|first| first != number);
+                    let again = again.map(|first| format!("to go on, send the file from line {first}"));
+                    let both: Vec<_> = before.into_iter().chain(again).collect();
+                    let before = if both.is_empty() { String::new() } else { format!(" ({})", both.join("; ")) };
                     let failure = failure.context(format!("{name}, line {number}{before}"));
                     // Whoever reads no further must not send the lines before it again.
                     if place > 0 { failure.said() } else { failure }
@@ -219,6 +257,65 @@ fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
         return Err(Failure::usage(anyhow!("{name} has no transaction; nothing to send is not success")));
     }
     Ok(all)
+}
+
+/// Whether a transaction forgets what was prepared of the next epoch.
+fn discards(call: &Transaction) -> bool {
+    call.calldata[..] == Settlement::discardCall {}.abi_encode()[..]
+}
+
+/// The line from which on the epoch of a transaction is sent: the last one before it, or its own, that forgets what was prepared. `None` if
+/// there is none, or the transaction prepares or begins no epoch.
+fn first_of_epoch(all: &[(usize, Transaction)], place: usize) -> Option<usize> {
+    let (_, call) = &all[place];
+    call.after_epoch?;
+    let epoch_of = |of: &Transaction| (of.chain_id, of.to, of.after_epoch);
+    let mut of_it = all[..=place].iter().rev().filter(|(_, other)| epoch_of(other) == epoch_of(call));
+    of_it.find(|(_, other)| discards(other)).map(|(number, _)| *number)
+}
+
+/// How many weights of the next epoch a settlement has, if nobody else prepares one.
+#[derive(Debug, Default)]
+struct Prepared(u64);
+
+impl Prepared {
+    /// Compares what was sent with the logs of a transaction that was mined. Somebody else with the same key may prepare an epoch, too.
+    fn compare(&mut self, call: &Transaction, sent: &Transacted) -> Result<()> {
+        if discards(call) {
+            self.0 = 0;
+        }
+        if call.after_epoch.is_none() {
+            return Ok(());
+        }
+        let transaction = sent.transaction;
+        for log in sent.receipt.logs.iter().filter(|log| log.address() == call.to) {
+            if let Ok(log) = Settlement::WeightsPrepared::decode_log_data(log.data()) {
+                let (found, expected): (u64, u64) = (log.members.saturating_to(), self.0);
+                if found != expected {
+                    return Err(Failure::refused(anyhow!(
+                        "before transaction {transaction} the settlement had {found} weights of the next epoch, and this file had \
+                         prepared {expected}: somebody else prepares an epoch, too"
+                    )));
+                }
+                self.0 = found.saturating_add(log.length.saturating_to::<u64>() / 8);
+            }
+            if let Ok(log) = Settlement::EpochBegun::decode_log_data(log.data())
+                && let Ok(begin) = Settlement::beginCall::abi_decode(&call.calldata)
+            {
+                let head = Head::decode(log.terms);
+                let (found, expected) = (u64::from(head.members), self.0 + begin.weights.len() as u64 / 8);
+                if found != expected {
+                    return Err(Failure::refused(anyhow!(
+                        "transaction {transaction} began epoch {} with {found} weights, and this file has {expected}: somebody else \
+                         prepared an epoch, too, and members have the weights of others. Nothing settles until the epoch is entered; \
+                         then begin another one at once",
+                        head.epoch
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Refuses a key whose account is not the one that has to send.
@@ -255,6 +352,28 @@ async fn check_epoch(node: &Rpc, call: &Transaction) -> Result<()> {
     )))
 }
 
+/// Refuses a hub's call with a quorum that the hub is certain to skip, because its settlement is not in the state in which it settles.
+async fn check_hub(node: &Rpc, call: &Transaction) -> Result<()> {
+    let Ok(Hub::settleCall { all }) = Hub::settleCall::abi_decode_validate(&call.calldata) else { return Ok(()) };
+    let mut seen = BTreeSet::new();
+    for (index, one) in all.iter().enumerate() {
+        let settlement = one.settlement;
+        // A further quorum of a settlement settles in the state that the one before it leaves.
+        if !seen.insert(settlement) {
+            continue;
+        }
+        let Ok(settling) = HubSettlement::settleByHubCall::abi_decode_validate(&one.call) else { continue };
+        let state = node.read(settlement, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
+        if state != state_of(settling.head, settling.newest) {
+            return Err(Failure::refused(anyhow!(
+                "the hub would skip quorum {index} (from 0 on), of settlement {settlement}, whose state moved. Follow, and plan and sign it \
+                 anew, or leave it out"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a plan whose state is not the contract's.
 async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
     let state = node.read(plan.contract, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
@@ -271,4 +390,44 @@ async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
 /// How much more was expected than was used.
 fn percent(expected: u64, used: u64) -> f64 {
     100.0 * (expected as f64 - used as f64) / used as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::primitives::U256;
+    use quorate_lab::proxy::Proxy;
+    use serde_json::json;
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    /// A result settled since it was planned. The others would settle, and this one would be paid for.
+    #[test]
+    fn a_quorum_that_a_hub_would_skip_is_not_sent() {
+        let state = state_of(U256::from(7), B256::ZERO);
+        let node = Proxy::alone(move |_, _| Ok(json!(state)));
+        let quorum = |head: u64| {
+            let (head, newest, results, quorum) = (U256::from(head), B256::ZERO, Vec::new(), Bytes::new());
+            let call = HubSettlement::settleByHubCall { head, newest, deadline: 2, results, quorum };
+            let (settlement, proof) = (Address::repeat_byte(3), Bytes::new());
+            Hub::Settling { settlement, call: call.abi_encode().into(), proof }
+        };
+        let checked = |all: Vec<Hub::Settling>| {
+            let call = Transaction {
+                about: String::new(),
+                chain_id: 1,
+                to: Address::ZERO,
+                sender: Sender::Anyone,
+                after_epoch: None,
+                access_list: Vec::new(),
+                calldata: Hub::settleCall { all }.abi_encode().into(),
+            };
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(check_hub(&Rpc::new(&node.url).unwrap(), &call))
+        };
+        assert!(checked(vec![quorum(7), quorum(8)]).is_ok());
+        let failure = checked(vec![quorum(8)]).unwrap_err();
+        assert_eq!(failure.exit, Exit::Negative);
+        assert!(failure.error.to_string().contains("would skip quorum 0 (from 0 on)"), "{failure:?}");
+    }
 }

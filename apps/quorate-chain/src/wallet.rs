@@ -163,7 +163,9 @@ fn skipped(hub: Address, sent: &Transacted) -> Option<Failure> {
     let of_hub = sent.receipt.logs.iter().filter(|log| log.address() == hub);
     let skipped = of_hub.filter_map(|log| Hub::Skipped::decode_log_data(log.data()).ok());
     let skipped = skipped.map(|Hub::Skipped { index, settlement, reason }| {
-        format!("quorum {index} (from 0 on), of settlement {settlement}: {}", revert::words(&reason))
+        // What a contract's error means ends with a full stop.
+        let words = revert::words(&reason);
+        format!("quorum {index} (from 0 on), of settlement {settlement}: {}", words.trim_end_matches('.'))
     });
     let skipped: Vec<_> = skipped.collect();
     if skipped.is_empty() {

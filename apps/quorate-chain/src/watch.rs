@@ -157,7 +157,10 @@ impl Arguments {
                 WatchTurn::Looked { doubtful } if self.once => {
                     return Ok(if doubtful == 0 { Exit::Success } else { Exit::Negative });
                 }
-                WatchTurn::Before if self.once => return Err(nothing_confirmed(self.reading.from_block)),
+                WatchTurn::Before if self.once => {
+                    let newest = watcher.following().newest().map(|block| block.number);
+                    return Err(nothing_confirmed(self.reading.from_block, newest));
+                }
                 _ => {}
             }
             sleep(self.reading.every()).await;

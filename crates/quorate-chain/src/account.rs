@@ -24,7 +24,7 @@ use tokio::{
 use crate::{
     fees::{FeeError, FeeLimits},
     gas::{TooMuchGas, gas_limit, why_reverted},
-    nonce::{NONCE_PATIENCE, NonceError, next_nonce},
+    nonce::{NONCE_PATIENCE, NonceError, count, next_nonce},
     refusal::SendRefusal,
     rpc::{Rpc, RpcError, TransactionReceipt},
     submitter::Payer,
@@ -124,8 +124,9 @@ pub enum AccountError {
     /// The user cannot be told of the transaction. It was not sent.
     #[error("the transaction's hash cannot be written, so it is not sent: {0}")]
     Untold(#[source] io::Error),
-    /// The node gave no answer that can be used about a transaction, and may have it.
-    #[error("transaction {transaction} may have been sent, and may be mined: {why}")]
+    /// The node gave no answer that can be used about a transaction, or an error of its own, and it or a node behind it may have the
+    /// transaction.
+    #[error("transaction {transaction} may have been sent, and may be mined: {why}; {}", HOW_TO_LOOK)]
     Unknown {
         /// The transaction.
         transaction: B256,
@@ -142,8 +143,22 @@ pub enum AccountError {
         /// Why, by its gas.
         why: &'static str,
     },
+    /// Another transaction of the account is in a block with the nonce of this one, so this one is not mined.
+    #[error(
+        "transaction {transaction} is not mined: another transaction of {account} with the nonce {nonce} is; look what that one did"
+    )]
+    Replaced {
+        /// The transaction.
+        transaction: B256,
+        /// The account.
+        account: Address,
+        /// The nonce of both.
+        nonce: u64,
+    },
     /// The transaction was not mined in time. It may still be.
-    #[error("transaction {transaction} is in no block after {} s; it may still be mined", .after.as_secs())]
+    #[error(
+        "transaction {transaction} is in no block after {} s; it may still be mined: {}", .after.as_secs(), HOW_TO_LOOK
+    )]
     NotMined {
         /// The transaction.
         transaction: B256,
@@ -153,7 +168,7 @@ pub enum AccountError {
 }
 
 impl AccountError {
-    /// The transaction that was sent, or may have been; `None` if nothing was sent.
+    /// The transaction that was sent, or may have been; `None` if nothing was sent, or another transaction took its place.
     pub fn transaction(&self) -> Option<B256> {
         match self {
             Self::Unknown { transaction, .. }
@@ -167,7 +182,8 @@ impl AccountError {
             | Self::Nonce(_)
             | Self::Unsigned(_)
             | Self::Money { .. }
-            | Self::Untold(_) => None,
+            | Self::Untold(_)
+            | Self::Replaced { .. } => None,
         }
     }
 
@@ -189,9 +205,12 @@ impl AccountError {
 impl Ends for AccountError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Node(_) | Self::Money { .. } | Self::Untold(_) | Self::Unknown { .. } | Self::NotMined { .. } => {
-                Exit::Io
-            }
+            Self::Node(_)
+            | Self::Money { .. }
+            | Self::Untold(_)
+            | Self::Unknown { .. }
+            | Self::Replaced { .. }
+            | Self::NotMined { .. } => Exit::Io,
             Self::Fees(error) if matches!(**error, FeeError::Node(_)) => Exit::Io,
             Self::Nonce(error) if matches!(**error, NonceError::Node(_)) => Exit::Io,
             Self::Refused(_)
@@ -207,6 +226,9 @@ impl Ends for AccountError {
 
 /// How long the receipt of a transaction is waited for, if nothing else is said.
 pub const RECEIPT_PATIENCE: Duration = Duration::from_secs(180);
+
+/// What a person does about a transaction that may have been sent.
+const HOW_TO_LOOK: &str = "look for it by its hash, at another node or in an explorer of the chain, before you send the same again";
 
 /// When the receipt is asked for a second time. A chain for tests mines at once.
 const FIRST_POLL: Duration = Duration::from_millis(20);
@@ -332,20 +354,13 @@ impl Account {
         // Before it is sent: whoever is interrupted while the node does not answer has its name, too.
         (self.told)(AccountEvent::Sending { what, transaction }).map_err(AccountError::Untold)?;
         self.underway.send_replace(Some(transaction));
-        match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
-            Ok(_) => {}
-            // An earlier try reached the node, though its answer did not reach us.
-            Err(error) if error.send_refusal() == Some(SendRefusal::Seen) => {}
-            Err(error) if error.may_have_taken() => {
-                return Err(AccountError::Unknown { transaction, why: error.to_string() });
-            }
-            Err(error) => {
-                self.underway.send_replace(None);
-                return Err(self.unsent(error).await);
-            }
+        let said = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await.err();
+        let mined = self.mined(transaction, nonce, said).await;
+        // Of any other failure nothing is left that may be mined.
+        if mined.as_ref().err().is_none_or(|error| error.transaction().is_none()) {
+            self.underway.send_replace(None);
         }
-        let receipt = self.receipt(transaction).await?;
-        self.underway.send_replace(None);
+        let receipt = mined?;
         if receipt.status.is_zero() {
             let (block, why) = (receipt.block_number.to(), why_reverted(receipt.gas_used.to(), limit));
             return Err(AccountError::Reverted { transaction, block, why });
@@ -363,22 +378,82 @@ impl Account {
         AccountError::unsent(error)
     }
 
-    /// Waits for the receipt of a transaction that was sent.
-    async fn receipt(&self, transaction: B256) -> Result<TransactionReceipt, AccountError> {
+    /// Waits until a transaction is mined, or another one with its nonce is. What the node said to its sending, if that was an error,
+    /// proves nothing: a gateway may have handed the transaction on before. After the words of a check that nodes make before they take
+    /// one, it is looked for as long as nodes behind one URL may disagree.
+    async fn mined(
+        &self,
+        transaction: B256,
+        nonce: u64,
+        said: Option<RpcError>,
+    ) -> Result<TransactionReceipt, AccountError> {
+        let sure = self.patience.min(NONCE_PATIENCE);
+        let refusal = said.as_ref().and_then(RpcError::send_refusal);
+        let is_taken = said.is_none() || refusal == Some(SendRefusal::Seen);
+        let is_refused = !is_taken && said.as_ref().is_some_and(|error| !error.may_have_taken());
         let (begun, mut wait) = (Instant::now(), FIRST_POLL);
+        let (mut found, mut used_since) = (false, None);
         loop {
-            match self.rpc.receipt(transaction).await {
-                Ok(Some(receipt)) => return Ok(receipt),
-                Ok(None) => {}
-                Err(error) => return Err(AccountError::Unknown { transaction, why: error.to_string() }),
+            let is_over = begun.elapsed() > if is_refused && !found { sure } else { self.patience };
+            let place = match (&said, is_over) {
+                // The node has it.
+                (None, false) => self.rpc.receipt(transaction).await.map(|receipt| receipt.map(Place::Mined)),
+                _ => self.place(transaction, nonce).await,
+            };
+            match place {
+                Ok(Some(Place::Mined(receipt))) => return Ok(receipt),
+                Ok(Some(Place::Waits)) => (found, used_since) = (true, None),
+                Ok(Some(Place::Taken)) => {
+                    let since = *used_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= sure {
+                        return Err(AccountError::Replaced { transaction, account: self.address, nonce });
+                    }
+                }
+                Ok(None) => used_since = None,
+                // The node has the transaction, and it was waited for.
+                Err(_) if is_over && is_taken => used_since = None,
+                Err(error) => {
+                    let why = said.unwrap_or(error).to_string();
+                    return Err(AccountError::Unknown { transaction, why });
+                }
             }
-            if begun.elapsed() > self.patience {
-                return Err(AccountError::NotMined { transaction, after: self.patience });
+            if is_over && used_since.is_none() {
+                return Err(match said {
+                    Some(error) if is_refused && !found => self.unsent(error).await,
+                    Some(error) if !is_taken && !found => {
+                        AccountError::Unknown { transaction, why: error.to_string() }
+                    }
+                    _ => AccountError::NotMined { transaction, after: self.patience },
+                });
             }
             sleep(wait).await;
             wait = POLL.min(wait * 2);
         }
     }
+
+    /// Where a transaction is; `None` if the node does not have it, and no block uses its nonce.
+    async fn place(&self, transaction: B256, nonce: u64) -> Result<Option<Place>, RpcError> {
+        // Before it is looked for in blocks: it may be mined in the meantime.
+        let used = count(&self.rpc, self.address, "latest").await? > nonce;
+        if let Some(receipt) = self.rpc.receipt(transaction).await? {
+            return Ok(Some(Place::Mined(receipt)));
+        }
+        if self.rpc.has(transaction).await? {
+            return Ok(Some(Place::Waits));
+        }
+        Ok(used.then_some(Place::Taken))
+    }
+}
+
+/// Where a transaction is that was sent, or may have been.
+#[derive(Debug)]
+enum Place {
+    /// In a block.
+    Mined(TransactionReceipt),
+    /// In the node's pool, or in a block whose receipts the node does not have yet.
+    Waits,
+    /// In no block, and a block has another one with its nonce.
+    Taken,
 }
 
 #[cfg(test)]
@@ -431,6 +506,7 @@ mod tests {
                     return answer.clone().map_err(str::to_owned);
                 }
                 "eth_getTransactionReceipt" => receipt.clone(),
+                "eth_getTransactionByHash" => Value::Null,
                 "eth_estimateGas" => json!(estimate),
                 // The chain's id, and the tip.
                 _ => json!("0x1"),
@@ -479,17 +555,70 @@ mod tests {
             assert_eq!((receipt.unwrap().gas_used, count), (U64::from(21_000), 1), "{said}");
         }
         let error = sent(0, Err("already known"), json!(null)).0.unwrap_err();
-        assert!(error.to_string().ends_with("; it may still be mined"), "{error}");
+        assert!(error.to_string().contains("; it may still be mined: look for it by its hash"), "{error}");
         assert_eq!(error.exit(), Exit::Io);
         // Another transaction has the nonce, or none.
-        let error = sent(0, Err("replacement transaction underpriced"), mined()).0.unwrap_err();
+        let error = sent(0, Err("replacement transaction underpriced"), json!(null)).0.unwrap_err();
         assert!(matches!(error, AccountError::Node(_)) && error.exit() == Exit::Io, "{error}");
+    }
+
+    /// A gateway hands the transaction on, and answers with words of its own. It is looked for, whatever the words are; and if it is
+    /// nowhere, it may still be mined, unless the words are those of a check that nodes make before they take a transaction.
+    #[test]
+    fn an_unknown_error_of_the_node_may_have_sent_the_transaction() {
+        for said in ["internal error: upstream timed out", "insufficient funds for gas * price + value"] {
+            let (receipt, count) = sent(0, Err(said), mined());
+            assert_eq!((receipt.unwrap().gas_used, count), (U64::from(21_000), 1), "{said}");
+        }
+        let error = sent(0, Err("internal error: upstream timed out"), Value::Null).0.unwrap_err();
+        assert!(matches!(error, AccountError::Unknown { .. }) && error.exit() == Exit::Io, "{error}");
+        for words in ["upstream timed out", "may have been sent, and may be mined", "look for it by its hash"] {
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        let error = sent(0, Err("insufficient funds for gas * price + value"), Value::Null).0.unwrap_err();
+        assert!(matches!(error, AccountError::Money { .. }), "{error}");
+    }
+
+    /// Somebody else sends from the account, too: a block has another transaction with the nonce of this one.
+    #[test]
+    fn a_transaction_whose_nonce_another_one_used_is_not_mined() {
+        for said in [Ok(json!(B256::ZERO)), Err("nonce too low"), Err("internal error: upstream timed out")] {
+            let mut is_used = false;
+            let node = Proxy::alone(move |method, _| {
+                Ok(match method {
+                    "eth_getTransactionCount" => json!(U64::from(if is_used { 8 } else { 7 })),
+                    "eth_getBlockByNumber" => json!({
+                        "number": "0x1",
+                        "hash": B256::ZERO,
+                        "parentHash": B256::ZERO,
+                        "timestamp": "0x1",
+                        "baseFeePerGas": "0x1"
+                    }),
+                    "eth_sendRawTransaction" => {
+                        is_used = true;
+                        return said.clone().map_err(str::to_owned);
+                    }
+                    "eth_getTransactionReceipt" | "eth_getTransactionByHash" => Value::Null,
+                    _ => json!("0x1"),
+                })
+            });
+            let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let error = runtime.block_on(async {
+                let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
+                let account = Account::new(Rpc::new(&node.url).unwrap(), payer, FeeLimits::default()).await.unwrap();
+                let account = account.waiting(Duration::from_millis(100));
+                let sent = account.send_bytes("the pool", Address::repeat_byte(1), Bytes::new(), &[]).await;
+                assert_eq!(account.underway(), None);
+                sent.unwrap_err()
+            });
+            assert!(matches!(error, AccountError::Replaced { nonce: 7, .. }) && error.exit() == Exit::Io, "{error}");
+        }
     }
 
     /// The node says nothing that can be read, of the sending or of the receipt.
     #[test]
     fn what_may_have_been_sent_is_named() {
-        for (answer, receipt) in [(json!("nothing"), mined()), (json!(B256::ZERO), json!("nothing"))] {
+        for (answer, receipt) in [(json!("nothing"), Value::Null), (json!(B256::ZERO), json!("nothing"))] {
             let error = sent(0, Ok(answer), receipt).0.unwrap_err();
             assert!(matches!(error, AccountError::Unknown { .. }) && error.exit() == Exit::Io, "{error}");
             let words = error.to_string();

@@ -1,4 +1,5 @@
-//! Why a node does not take a transaction, if its nonce or its fees are the reason: by the words of nodes, which have no code for it.
+//! Why a node does not take a transaction: by the words of nodes, which have no code for it. Other words than these prove nothing: a
+//! gateway may answer with an error of its own after it handed the transaction on.
 
 use crate::halt::letters;
 
@@ -12,10 +13,16 @@ pub enum SendRefusal {
     Underpriced,
     /// Another transaction waits with the same nonce, and the fees are too low to replace it.
     Outbid,
+    /// The sender has too little money.
+    Money,
+    /// The node checks a transaction before it takes it, and this one does not pass: its gas, its type, its chain, or a nonce that is too
+    /// high.
+    Unfit,
 }
 
 impl SendRefusal {
-    /// What a node means by the message of its error; `None` if it is about something else than nonce and fees.
+    /// What a node means by the message of its error; `None` if these are not the words of a check that a node makes before it
+    /// takes a transaction.
     pub(crate) fn of_words(message: &str) -> Option<Self> {
         // "unknown transaction type" is something else than "known transaction".
         let letters = letters(message).replace("unknown", "");
@@ -24,7 +31,7 @@ impl SendRefusal {
 }
 
 /// The words of geth, Erigon, Nethermind, Besu, Reth, and anvil, without what is not a letter. The first that is found counts.
-const WORDS: [(&str, SendRefusal); 10] = [
+const WORDS: [(&str, SendRefusal); 24] = [
     ("alreadyknown", SendRefusal::Seen),
     ("alreadyimported", SendRefusal::Seen),
     ("knowntransaction", SendRefusal::Seen),
@@ -35,6 +42,20 @@ const WORDS: [(&str, SendRefusal); 10] = [
     ("replacementnotallowed", SendRefusal::Outbid),
     ("couldnotreplaceexistingtx", SendRefusal::Outbid),
     ("underpriced", SendRefusal::Underpriced),
+    ("insufficientfunds", SendRefusal::Money),
+    ("upfrontcostexceeds", SendRefusal::Money),
+    ("noncetoohigh", SendRefusal::Unfit),
+    ("intrinsicgastoolow", SendRefusal::Unfit),
+    ("exceedsblockgaslimit", SendRefusal::Unfit),
+    ("transactiongaslimittoohigh", SendRefusal::Unfit),
+    ("lessthanblockbasefee", SendRefusal::Unfit),
+    ("higherthanmaxfeepergas", SendRefusal::Unfit),
+    ("exceedstheconfiguredcap", SendRefusal::Unfit),
+    ("oversizeddata", SendRefusal::Unfit),
+    ("transactiontypenotsupported", SendRefusal::Unfit),
+    ("invalidsender", SendRefusal::Unfit),
+    ("invalidchainid", SendRefusal::Unfit),
+    ("txpoolisfull", SendRefusal::Unfit),
 ];
 
 #[cfg(test)]
@@ -58,8 +79,13 @@ mod tests {
             ("transaction underpriced: gas tip cap 0, minimum needed 1", Some(SendRefusal::Underpriced)),
             ("ReplacementNotAllowed", Some(SendRefusal::Outbid)),
             ("could not replace existing tx", Some(SendRefusal::Outbid)),
-            ("insufficient funds for gas * price + value", None),
-            ("nonce too high", None),
+            ("insufficient funds for gas * price + value", Some(SendRefusal::Money)),
+            ("Upfront cost exceeds account balance", Some(SendRefusal::Money)),
+            ("nonce too high", Some(SendRefusal::Unfit)),
+            ("intrinsic gas too low: gas 20000, minimum needed 21000", Some(SendRefusal::Unfit)),
+            ("tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", Some(SendRefusal::Unfit)),
+            ("max fee per gas less than block base fee", Some(SendRefusal::Unfit)),
+            ("internal error: upstream timed out", None),
             ("unknown transaction type: 4", None),
             ("execution reverted", None),
             ("", None),

@@ -447,6 +447,19 @@ impl Rpc {
         Ok(found.map(|transaction| transaction.input))
     }
 
+    /// Whether the node has a transaction, in a block or waiting for one.
+    ///
+    /// # Errors
+    /// [`RpcError`].
+    pub async fn has(&self, transaction: B256) -> Result<bool, RpcError> {
+        #[derive(Deserialize)]
+        struct Transaction {
+            hash: B256,
+        }
+        let found: Option<Transaction> = self.ask("eth_getTransactionByHash", json!([transaction])).await?;
+        Ok(found.is_some_and(|found| found.hash == transaction))
+    }
+
     /// The receipt of a transaction; `None` if it is in no block.
     ///
     /// # Errors
@@ -521,17 +534,18 @@ impl RpcError {
         }
     }
 
-    /// Whether the node may have what it was sent, such as a transaction: it did not say that it refuses it.
+    /// Whether it is not known if the node, or one behind it, has the transaction that it was sent. An error of other words than those of
+    /// [`SendRefusal`] proves nothing: a gateway may have handed the transaction on before it answered.
     pub fn may_have_taken(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Answer { .. } | Self::Undecodable { .. } => true,
-            // An earlier try may have reached the node before there were too many.
-            Self::Refused { .. } => self.may_pass(),
+            // A node that runs the call first says with what the contract reverts.
+            Self::Refused { data, .. } => data.is_none() && self.send_refusal().is_none(),
             Self::Url { .. } | Self::Client { .. } | Self::Halted { .. } => false,
         }
     }
 
-    /// Why the node does not take a transaction that was sent, if its nonce or its fees are the reason.
+    /// Why the node does not take a transaction that was sent, if its words are those of a check that nodes make before they take one.
     pub fn send_refusal(&self) -> Option<SendRefusal> {
         let Self::Refused { method: "eth_sendRawTransaction", message, .. } = self else { return None };
         SendRefusal::of_words(message)

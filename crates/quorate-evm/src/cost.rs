@@ -194,9 +194,16 @@ pub enum CostError {
         /// How many fit, whatever the keys.
         most: u64,
     },
-    /// A number is not one, is negative, or a part is above 1.
-    #[error("{0}: this number is negative, zero where it must not be, or no number")]
-    Number(&'static str),
+    /// A number is not one, is negative, zero where it must not be, or a part above 1.
+    #[error("{what}: found {found}, expected {expected}")]
+    Number {
+        /// What the number is of.
+        what: &'static str,
+        /// The number in the question.
+        found: f64,
+        /// Which numbers are right.
+        expected: &'static str,
+    },
 }
 
 /// So many quorums were measured in one call of a hub, for each number of operators.
@@ -259,6 +266,7 @@ impl CostQuestion {
 
     fn check(&self) -> Result<(), CostError> {
         let is_number = |number: f64| number.is_finite() && number >= 0.0;
+        let wrong = |what, found, expected| Err(CostError::Number { what, found, expected });
         let rows = of("quorum", KeyGroup::Bn254G2.name());
         let sizes = sizes(&rows);
         let (least, most) = (sizes.first().copied().unwrap_or(0), sizes.last().copied().unwrap_or(0));
@@ -267,22 +275,23 @@ impl CostQuestion {
         }
         let Self { changed, operators, .. } = *self;
         if !is_number(changed) {
-            return Err(CostError::Number("the changed members"));
+            return wrong("the changed members (--changed)", changed, "a number from 0 on");
         }
         if changed > operators as f64 {
             return Err(CostError::ChangedOperators { changed, operators });
         }
         if self.results == 0 {
-            return Err(CostError::Number("the results"));
+            return wrong("the results (--results)", 0.0, "at least 1");
         }
         if !is_number(self.window) || self.window == 0.0 {
-            return Err(CostError::Number("the window"));
+            return wrong("the window (--window)", self.window, "hours above 0");
         }
         if !is_number(self.demanded) || self.demanded > 1.0 {
-            return Err(CostError::Number("the part of the postings that is demanded"));
+            let what = "the part of the postings that is demanded (--demanded)";
+            return wrong(what, self.demanded, "a part from 0 to 1, which is 0% to 100%");
         }
-        if self.rate.is_some_and(|rate| !is_number(rate) || rate == 0.0) {
-            return Err(CostError::Number("the rate"));
+        if let Some(rate) = self.rate.filter(|rate| !is_number(*rate) || *rate == 0.0) {
+            return wrong("the rate (--rate)", rate, "results an hour, above 0");
         }
         let calls = KeyGroup::ALL.into_iter().filter_map(|keys| ResultsCalls::of(keys, self.operators, self.changed));
         // Far below the most gas of a transaction (EIP-7825), of which a result takes about 1,280.

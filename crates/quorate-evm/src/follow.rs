@@ -176,6 +176,12 @@ pub enum FollowError {
         /// The number that follows those before.
         expected: u64,
     },
+    /// A result was settled, and no key is known: the logs before it are missing.
+    #[error(
+        "logs are missing: a result was settled before any key was admitted; follow from the block of the deployment on, \
+             with a node that has all logs from there"
+    )]
+    NoKeys,
     /// A key has a length that no settlement with this hash of digests has, or another one than the keys before.
     #[error("a key has {0} bytes, which is not a key of this settlement; is this the address of one?")]
     KeyLength(usize),
@@ -251,6 +257,15 @@ pub enum Note {
         /// The number of keys.
         keys: usize,
     },
+    /// An epoch was entered of which all members together weigh less than a quorum needs. The contract does not compare them.
+    NothingSettles {
+        /// The epoch.
+        epoch: u32,
+        /// The weight of all members.
+        total: u128,
+        /// The weight that a quorum needs.
+        required: u128,
+    },
     /// The key in G2 beside a key in G1 is not in the calldata, or does not belong to it. Quorums without this member can be
     /// planned.
     TwinUnseen {
@@ -277,6 +292,10 @@ impl fmt::Display for Note {
             Self::WeightsBehindKeys { epoch, weights, keys } => {
                 write!(f, "epoch {epoch} has {weights} weights, and its table has {keys} keys; ")?;
                 f.write_str("a key that is registered behind them has its weight at once")
+            }
+            Self::NothingSettles { epoch, total, required } => {
+                write!(f, "all members of epoch {epoch} together weigh {total}, and a quorum needs {required}; ")?;
+                f.write_str("nothing settles until another epoch is entered")
             }
             Self::TwinUnseen { index } => {
                 write!(f, "the key in G2 of member {index} is not in the calldata of its registration; ")?;
@@ -692,6 +711,12 @@ impl Follower {
         self.forget_past();
         self.replaced(newest);
         let (epoch, weights, keys) = (after.epoch, after.members as usize, self.keys());
+        // Which of several calls was made is not certain yet.
+        let known = self.epoch.weights.as_ref().filter(|_| self.epoch.others.is_empty());
+        let total: Option<u128> = known.map(|weights| weights.iter().map(|weight| u128::from(*weight)).sum());
+        if let Some(total) = total.filter(|total| *total < after.required) {
+            return Ok(Some(Note::NothingSettles { epoch, total, required: after.required }));
+        }
         Ok((weights > keys).then_some(Note::WeightsBehindKeys { epoch, weights, keys }))
     }
 
@@ -704,7 +729,7 @@ impl Follower {
     ) -> Result<Option<Note>, FollowError> {
         let (before, after) = (self.head(), Head::decode(head));
         follows("result", after.nonce, before.nonce + results.len() as u64)?;
-        let key_group = self.key_group.ok_or(FollowError::KeyLength(0))?;
+        let key_group = self.key_group.ok_or(FollowError::NoKeys)?;
         let quorum = take(calls, |call| match call {
             Call::Settle { head, results: settled, quorum, by_hub } if *head == self.head && settled == results => {
                 // Zeros stand for what the hub has: the signature and, beside keys in G1, the quorum's key in G2.

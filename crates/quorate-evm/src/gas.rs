@@ -7,6 +7,26 @@ use crate::key_group::KeyGroup;
 
 /// The most gas of a transaction (EIP-7825).
 pub const MOST_GAS: u64 = 1 << 24;
+/// A transaction would take more gas than one may have, whatever node it is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the transaction takes about {total} gas, and one has at most {MOST_GAS} (2^24, EIP-7825), whatever the node allows. Put keys into \
+     pages (`quorate evm call compact`) and weights into pages (`quorate evm call publish`), settle fewer results at once, or let a \
+     smaller quorum store a base first (--store 0)"
+)]
+pub struct AboveMostGas {
+    /// The gas that is estimated.
+    pub total: u64,
+}
+
+/// Refuses a planned transaction above [`MOST_GAS`].
+///
+/// # Errors
+/// [`AboveMostGas`].
+pub fn check_total(total: u64) -> Result<(), AboveMostGas> {
+    if total <= MOST_GAS { Ok(()) } else { Err(AboveMostGas { total }) }
+}
+
 /// The base price of a transaction.
 pub const TRANSACTION: u64 = 21_000;
 /// EIP-2028: a zero byte of calldata.

@@ -81,9 +81,10 @@ fn a_wrong_address_and_files_of_others() {
     folder.once(&url, world.contract(), &[]).exits(2).says("this is not a cursor; delete it");
 }
 
-/// Whoever deploys the same way on several chains has settlements with one address. Without a cursor the file alone tells the chain.
+/// Far likelier than a settlement with the same address is the wrong node. Whoever deploys the same way on several chains has settlements
+/// with one address. Without a cursor the file alone tells the chain.
 #[test]
-fn a_file_of_another_chain_is_not_overwritten() {
+fn a_node_of_another_chain_names_rpc() {
     let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     world.begin(vec![1; 4], 3, false);
     world.enter();
@@ -92,7 +93,10 @@ fn a_file_of_another_chain_is_not_overwritten() {
     let other = Network { chain_id: chain_id + 1, ..world.network.clone() };
     folder.write("network.json", serde_json::to_vec(&other).unwrap());
     let ended = folder.once(&world.url(), world.contract(), &[]).exits(2);
-    ended.says(&format!("on chain {}, not on chain {chain_id}", chain_id + 1)).says("this one is not overwritten");
+    ended
+        .says(&format!("the node is of chain {chain_id}, and "))
+        .says(&format!("on chain {}; check --rpc", chain_id + 1))
+        .says("this one is not overwritten");
     assert_eq!(folder.network(), Some(other));
     assert!(!folder.has_cursor());
 }

@@ -74,6 +74,8 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     };
     changed("calldata", Value::Null).exits(2).says("no calldata; plan with --signature");
     changed("state", json!(B256::ZERO)).exits(1).says("moved since").says("plan and sign again");
+    let gas = json!({ "total": 16_777_217, "check": 1 });
+    changed("gas", gas).exits(2).says("plan.json: the transaction takes about 16777217 gas, and one has at most 16777216");
     changed("chain_id", json!(1)).exits(2).says("plan with this network");
     // The last byte of the calldata is a part of the hint.
     let mut wrong = call.to_vec();
@@ -98,7 +100,8 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     assert_eq!(world.node.block(), block + 1);
 }
 
-/// The node takes the transaction, and what it answers cannot be read. The hash is known all the same, and what cannot be told is not sent.
+/// The node takes the transaction, what it answers cannot be read, and then it knows nothing of it. The hash is known all the same, and what
+/// cannot be told is not sent.
 #[test]
 fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
     let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
@@ -109,16 +112,23 @@ fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
     let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
     folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
     let node = Proxy::start(&world.url());
-    node.tells(|question, answer| {
-        if question["method"] == "eth_sendRawTransaction" {
-            answer["result"] = json!("nothing");
+    let mut nonce = None;
+    node.tells(move |question, answer| {
+        match question["method"].as_str() {
+            Some("eth_sendRawTransaction") => answer["result"] = json!("nothing"),
+            Some("eth_getTransactionReceipt" | "eth_getTransactionByHash") => answer["result"] = Value::Null,
+            Some("eth_getTransactionCount") => {
+                let told = answer["result"].clone();
+                answer["result"] = nonce.get_or_insert(told).clone();
+            }
+            _ => {}
         }
         true
     });
     let key = world.node.key(1);
     let send = || {
         let mut command = program();
-        command.args(["send", "--rpc", &node.url, "--plan"]).arg(folder.path("plan.json"));
+        command.args(["send", "--wait", "1", "--rpc", &node.url, "--plan"]).arg(folder.path("plan.json"));
         command.env("QUORATE_CHAIN_NETWORK", folder.path("network.json"));
         command.env("QUORATE_CHAIN_KEY", &key);
         command
@@ -135,10 +145,36 @@ fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
     }
     let ended = send().ran().exits(3).says("error: transaction 0x").says(" may have been sent, and may be mined: ");
     let hash = ended.out.lines().find_map(|line| line.strip_prefix("transaction  ")).unwrap();
-    assert!(ended.err.contains(hash), "{ended:#?}");
+    assert!(ended.err.contains(hash) && ended.err.contains("look for it by its hash"), "{ended:#?}");
     world.node.mine(1);
     world.settled(&plan);
     send().ran().exits(1).says("the contract's state moved");
+}
+
+/// A gateway hands the transaction on, and answers with an error of its own. It is found, and nobody sends it again.
+#[test]
+fn an_unknown_error_of_the_node_may_have_sent_the_transaction() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
+    let node = Proxy::start(&world.url());
+    node.tells(|question, answer| {
+        if question["method"] == "eth_sendRawTransaction" {
+            let error = json!({ "code": -32603, "message": "internal error: upstream timed out" });
+            *answer = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+        }
+        true
+    });
+    let mut command = program();
+    command.args(["send", "--rpc", &node.url, "--network"]).arg(folder.path("network.json"));
+    command.arg("--plan").arg(folder.path("plan.json")).env("QUORATE_CHAIN_KEY", world.node.key(1));
+    let ended = command.ran().exits(0);
+    assert!(ended.out.contains("gas used"), "{ended:#?}");
+    world.settled(&plan);
 }
 
 /// Whoever reads no further still has to know that the transaction counts, and standard error is open.

@@ -108,6 +108,34 @@ fn prepared_weights_are_sent_again_from_the_start() {
     assert_eq!(members, 2_048 + 4, "what was prepared first is forgotten");
 }
 
+/// What was prepared earlier may be lost, or would stand twice, and the contract does not say.
+#[test]
+fn an_epoch_is_sent_from_its_first_line() {
+    let Some((world, folder)) = world(4) else { return };
+    let mut sequence = first_epoch(&world, vec![1; 4], 3);
+    let (about, calldata) = ("prepare".to_owned(), world.prepare_call(1, &[1; PART]));
+    sequence.insert(1, Transaction { about, calldata, ..sequence[0].clone() });
+    let block = world.node.block();
+    // Every second line is blank: 3 prepares, and 5 begins.
+    for from in ["2", "3", "5"] {
+        let ended = send(&folder, &world, 0, &sequence).args(["--from-line", from]).ran().exits(2);
+        ended.says("an epoch is sent from its first line on").says("pass --from-line 1");
+    }
+    let cut = send(&folder, &world, 0, &sequence[1..]).ran().exits(2);
+    cut.says("line 1: an epoch is sent from its first line on").says("make the file anew");
+    assert_eq!(world.node.block(), block);
+    // Somebody else prepares an epoch, too.
+    let other = Transaction { after_epoch: None, ..sequence[1].clone() };
+    sequence.insert(1, other);
+    let ended = send(&folder, &world, 0, &sequence).ran().exits(1);
+    ended.says("line 5 (to go on, send the file from line 1)").says("had 2048 weights of the next epoch").says("prepared 0");
+    assert!(!ended.out.contains("begin epoch 1"), "{ended:#?}");
+    // `enter` is no part of it.
+    sequence.remove(1);
+    send(&folder, &world, 0, &sequence[..3]).ran().exits(0);
+    send(&folder, &world, 0, &sequence).args(["--from-line", "7"]).ran().exits(0);
+}
+
 /// What was prepared for an epoch that was given up does not stand before the few weights of another one.
 #[test]
 fn prepared_weights_of_an_epoch_that_was_given_up() {

@@ -118,6 +118,17 @@ fn a_weighing_that_begins_anew_ends_the_command() {
     assert_eq!(sent.load(Ordering::SeqCst), 2);
 }
 
+/// Nobody follows any more, and the epoch is overdue. A timer takes exit code 1 for an epoch that is not due yet, so this one has another.
+#[test]
+fn a_file_that_is_behind_is_no_epoch_that_is_not_due() {
+    let ((node, sent), folder) = (forgetful(200), Folder::new());
+    let mut command = weigh(&folder, &node);
+    let behind = Network { paid: 1, ..network() };
+    folder.write("network.json", serde_json::to_string(&behind).unwrap());
+    command.ran().exits(3).says("the next epoch is due").says("is not the settlement's state any more; follow first");
+    assert_eq!(sent.load(Ordering::SeqCst), 0);
+}
+
 /// 299 blocks of an hour have room for 16,146 keys.
 #[test]
 fn a_step_that_is_too_small_for_the_hour_is_refused_before_anything_is_sent() {

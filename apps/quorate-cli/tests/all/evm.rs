@@ -378,6 +378,7 @@ fn a_cost_that_was_not_measured_is_refused() {
         (&["--operators", "100", "--results", "5000"], "no transaction of more than 131,072 bytes"),
         (&["--operators", "100", "--changed", "ten"], "a part such as 10%"),
         (&["--operators", "100", "--demanded", "150%"], "the part of the postings"),
+        (&["--operators", "100", "--window", "0"], "the window (--window): found 0, expected hours above 0"),
         (&["--operators", "100", "--gas-price", "nan"], "--gas-price"),
         (&["--operators", "100", "--penalty", "1"], "--rate"),
         (&[], "--operators"),

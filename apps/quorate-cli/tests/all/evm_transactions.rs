@@ -71,6 +71,8 @@ fn a_registration_is_for_who_has_to_send_it() {
     assert_eq!((entry.key, entry.proof), (call.key.clone(), call.proof.clone()));
     let rotated = transaction(&[&staked[..], &["--rotate"]].concat());
     assert_eq!(StakeRegistrar::rotateCall::abi_decode(&rotated.calldata).unwrap().proof, call.proof);
+    // Whoever reviews the file sees that a key is replaced.
+    assert_eq!(rotated.about, format!("replace the key of {OWNER} by another key of bn254-g2"));
     let page = evm(&[&register[..7], &["--network", &network, "--stake-registrar", REGISTRAR]].concat()).exits(0).out;
     assert!(page.contains(REGISTRAR) && page.contains("register(bytes,bytes), sent by the owner"), "{page}");
 

@@ -345,14 +345,22 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         let answer = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await;
         // If the node has it already, or something with its nonce, the next rounds see what.
         let refusal = match &answer {
-            Err(error @ RpcError::Refused { message, .. }) if !error.may_have_taken() => match error.send_refusal() {
+            Err(error @ RpcError::Refused { message, .. }) if !error.may_pass() => match error.send_refusal() {
                 Some(SendRefusal::Seen | SendRefusal::Outbid) => None,
                 Some(SendRefusal::Underpriced) => Some(self.with_tip(message)),
-                None => Some(message.clone()),
+                _ => Some(message.clone()),
             },
             _ => None,
         };
-        if let (Some(reason), Some(nonce)) = (&refusal, nonce)
+        // Only then its nonce is free. Of several nodes behind one URL, another one may have it.
+        let is_absent = match &answer {
+            Err(error) if nonce.is_some() && refusal.is_some() && !error.may_have_taken() => {
+                matches!(self.rpc.has(hash).await, Ok(false))
+            }
+            _ => false,
+        };
+        if is_absent
+            && let (Some(reason), Some(nonce)) = (&refusal, nonce)
             && let Some(refused) = self.machine.rejected(nonce, hash, reason.clone())
         {
             return self.tell(refused).await;
@@ -364,8 +372,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             self.tell(stuck).await?;
         }
         match answer {
-            // Whether the node has it is not known. It is sent again later.
-            Err(error) if error.may_have_taken() || !matches!(error, RpcError::Refused { .. }) => Err(error.into()),
+            // The node gave no answer that can be used. It is sent again later, as after any other error.
+            Err(error) if error.may_pass() || !matches!(error, RpcError::Refused { .. }) => Err(error.into()),
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -399,6 +407,8 @@ mod tests {
         /// Of each account.
         code: &'static str,
         taken: u64,
+        /// Whether it has the transactions that it refuses: another node behind its URL took them.
+        has: bool,
         /// How often each method was asked.
         asked: BTreeMap<String, usize>,
     }
@@ -431,6 +441,8 @@ mod tests {
                 "blockNumber": "0x5",
                 "blockHash": B256::repeat_byte(5)
             }),
+            "eth_getTransactionByHash" if node.has => json!({ "hash": parameters[0] }),
+            "eth_getTransactionByHash" => Value::Null,
             "eth_getCode" => json!(node.code),
             "eth_call" => json!("0x"),
             "eth_estimateGas" => json!(node.estimate),
@@ -451,7 +463,7 @@ mod tests {
 
     /// The same where the chain's id is known, or asked for.
     fn rig_of(chain_id: Option<u64>, takes: Result<(), &'static str>, estimate: &'static str) -> Rig {
-        let node = Node { takes, estimate, newest: 9, code: "0x60", taken: 0, asked: BTreeMap::new() };
+        let node = Node { takes, estimate, newest: 9, code: "0x60", taken: 0, has: false, asked: BTreeMap::new() };
         let node = Arc::new(Mutex::new(node));
         let answering = node.clone();
         let proxy = Proxy::alone(move |method, parameters| answer(&mut answering.lock().unwrap(), method, parameters));
@@ -538,6 +550,24 @@ mod tests {
             }
         }
         assert_eq!(rig.driver.machine.unfinished(), [hash]);
+    }
+
+    /// A gateway hands the transaction on, and answers with words of its own: the nonce is not given to another call, and whoever
+    /// submitted it hears why nothing more is sent. The same if one of several nodes refuses what another one took.
+    #[test]
+    fn an_unknown_error_of_the_node_may_have_sent_the_transaction() {
+        for (words, has) in [("internal error: upstream timed out", false), (TOO_LOW, true)] {
+            let mut rig = rig(Err(words), "0x5208");
+            rig.node.lock().unwrap().has = has;
+            rig.submit(1);
+            let (ended, told) = rig.round();
+            let [SubmitEvent::Sent { label: 1, nonce: 0, .. }, SubmitEvent::Stuck { label: Some(1), nonce: 0, reason }] = &told[..]
+            else {
+                panic!("{told:?}")
+            };
+            assert!(ended && reason.starts_with(words), "{reason}");
+            assert_eq!(rig.driver.machine.unfinished().len(), 1, "{words}");
+        }
     }
 
     /// The answer to the first try is lost, and the tries after it are too many.

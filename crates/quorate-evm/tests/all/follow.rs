@@ -486,6 +486,20 @@ fn weights_that_a_stake_registrar_states() {
     assert_eq!(world.follower.last_epoch(), (epoch - 1, false), "nothing was begun");
 }
 
+/// As after a part of the weights was lost on the way: the contract does not compare weights with what is required.
+#[test]
+fn an_epoch_in_which_nothing_settles_is_noted() {
+    let mut world = World::new();
+    let terms = word(Head { epoch: 2, members: 4, enough: state::NEVER, required: 11, ..Head::default() });
+    let begun = begin(4, &[1, 2, 3, 4], 11, false);
+    assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &begun), []);
+    let head = word(Head::decode(terms).entered(&world.network.head()));
+    let entered = SettlementEvent::EpochEntered { head, newest: world.network.newest() };
+    let note = Note::NothingSettles { epoch: 2, total: 10, required: 11 };
+    assert!(note.to_string().contains("together weigh 10, and a quorum needs 11; nothing settles"), "{note}");
+    assert_eq!(apply(&mut world.follower, entered, &[]), [note]);
+}
+
 /// The contract does not compare weights with keys, so the epoch is one, and its network is that of the contract.
 #[test]
 fn a_renewed_table_with_fewer_keys_than_weights() {
@@ -555,6 +569,21 @@ fn the_table_is_renewed() {
     };
     world.check();
     assert_eq!(world.follower.keys(), 3);
+}
+
+/// Whoever follows from a block behind the deployment on has a true settlement's address.
+#[test]
+fn a_result_before_any_key_means_missing_logs() {
+    let mut follower = Follower::new(DEPLOYMENT);
+    let settled = SettlementEvent::Settled {
+        head: word(Head { nonce: 1, ..Head::default() }),
+        newest: B256::ZERO,
+        results: vec![B256::ZERO],
+    };
+    let error = follower.apply(&[settled], &[]).unwrap_err();
+    assert_eq!(error, FollowError::NoKeys);
+    let words = error.to_string();
+    assert!(words.starts_with("logs are missing: ") && words.contains("from the block of the deployment on"), "{words}");
 }
 
 /// A gap is found where it is, and not by a file that does not match.

@@ -3,6 +3,7 @@
 mod anvil;
 mod attacks;
 mod collection;
+mod documents;
 mod follow;
 mod known_answers;
 mod network;

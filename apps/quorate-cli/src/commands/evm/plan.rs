@@ -8,7 +8,7 @@ use quorate_evm::{
     MemberSet, Network, Order, PlanError, QuorumSignature, SettlementPlan,
     alloy_primitives::B256,
     base::Weigh,
-    gas::{MOST_BYTES, Measured},
+    gas::{MOST_BYTES, MOST_GAS, Measured, check_total},
 };
 use quorate_formats::from_hex;
 use quorate_host::{
@@ -31,7 +31,8 @@ use crate::commands::{print, unlock::name_of};
 /// quorum too light.
 ///
 /// Of the members that differ from the base, at most 255 may have keys in no page, and the others may be spread over at most
-/// 255 pages; a quorum beyond that is refused. `quorate evm call compact` makes pages.
+/// 255 pages; a quorum beyond that is refused. `quorate evm call compact` makes pages. Results whose transaction would have more bytes or
+/// take more gas than one may have are refused, too.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = NETWORK)]
 pub(super) struct Arguments {
@@ -110,6 +111,7 @@ impl Arguments {
         let report = Report::new(&network, &plan, &ways, signature.as_ref(), &measured);
         let report = report.map_err(|error| Failure::usage(error).context("--store"))?;
         refuse_too_long(&plan)?;
+        refuse_too_much(plan.order.results.len(), report.total())?;
         if self.json {
             print::json(&report)?;
         } else {
@@ -126,9 +128,37 @@ fn refuse_too_long(plan: &SettlementPlan) -> std::result::Result<(), Failure> {
     if results == 0 || bytes <= MOST_BYTES {
         return Ok(());
     }
-    Err(Failure::usage(anyhow!(
-        "the calldata for {results} results has {bytes} bytes, and nodes keep no transaction of more than 131,072: settle fewer at once"
-    )))
+    let steps = &plan.way.steps;
+    let keys = steps.passed * plan.key_group.key_bytes() as u64;
+    Err(Failure::usage(anyhow!(too_long(bytes, results, steps.weights_passed.len(), keys))))
+}
+
+/// Why calldata of so many bytes is too long, and what shortens most of it: the results, the weights or the keys.
+fn too_long(bytes: u64, results: usize, weights: u64, keys: u64) -> String {
+    let of_results = 32 * results as u64;
+    let help = if weights > of_results.max(keys) {
+        format!("{weights} of them are weights, which `quorate evm call publish` puts into pages")
+    } else if keys > of_results {
+        format!("{keys} of them are keys, which `quorate evm call compact` puts into pages")
+    } else {
+        "settle fewer at once".to_owned()
+    };
+    let plural = if results == 1 { "" } else { "s" };
+    format!("the calldata for {results} result{plural} has {bytes} bytes, and nodes keep no transaction of more than 131,072: {help}")
+}
+
+/// Refuses results whose transaction no block takes, before anybody signs them. A plan without results only tells the gas.
+fn refuse_too_much(results: usize, total: u64) -> std::result::Result<(), Failure> {
+    match check_total(total) {
+        Err(error) if results == 0 => print::note(format!("warning: {error}")),
+        checked => checked.map_err(Failure::usage)?,
+    }
+    if total <= MOST_GAS && total > MOST_GAS / 100 * 98 {
+        print::note(format!(
+            "warning: {total} gas is nearly the {MOST_GAS} that a transaction has at most (EIP-7825), and the estimate may be 2 % too low"
+        ));
+    }
+    Ok(())
 }
 
 /// What is planned.
@@ -260,3 +290,32 @@ printed counter and y (try-and-increment); on BLS12-381 it is a message of
 BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. Add the signatures up.
 The gas is an estimate, usually within 2 % of what the transaction uses. What a
 receiver of the results does is not in it.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_long_by_weights_names_publish() {
+        let words = too_long(134_532, 1, 132_000, 0);
+        assert!(words.starts_with("the calldata for 1 result has 134532 bytes"), "{words}");
+        assert!(words.contains("132000 of them are weights") && words.contains("`quorate evm call publish`"), "{words}");
+        assert!(!words.contains("settle fewer"), "{words}");
+        assert!(too_long(134_532, 1_000, 40_000, 48_960).contains("`quorate evm call compact`"));
+        let words = too_long(134_532, 4_200, 16_384, 0);
+        assert!(words.contains("4200 results") && words.ends_with("131,072: settle fewer at once"), "{words}");
+    }
+
+    #[test]
+    fn a_plan_above_the_most_gas_of_a_transaction_is_refused() {
+        assert!(refuse_too_much(1, MOST_GAS).is_ok());
+        let failure = refuse_too_much(1, MOST_GAS + 1).unwrap_err();
+        let words = format!("{:#}", failure.error);
+        assert!(failure.exit == Exit::Usage && words.contains("about 16777217 gas, and one has at most 16777216"), "{words}");
+        for help in ["compact", "publish", "fewer results", "--store 0"] {
+            assert!(words.contains(help), "{words}");
+        }
+        // Whoever looks for the gas alone sees it.
+        assert!(refuse_too_much(0, MOST_GAS + 1).is_ok());
+    }
+}

@@ -116,7 +116,12 @@ impl Arguments {
             }
         };
         if self.transactions {
-            let about = format!("register a key of {} for {}", operator.key_group(), self.owner);
+            let (group, owner) = (operator.key_group(), self.owner);
+            let about = if self.rotate {
+                format!("replace the key of {owner} by another key of {group}")
+            } else {
+                format!("register a key of {group} for {owner}")
+            };
             let (chain_id, access_list) = (verifier.chain_id, Vec::new());
             print::json(&Transaction { about, chain_id, to, sender, after_epoch: None, access_list, calldata })?;
             return Ok(Exit::Success);

@@ -208,6 +208,13 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The gas of the whole transaction.
+    pub(super) fn total(&self) -> u64 {
+        self.gas.total
+    }
+}
+
 impl Gas {
     fn new(estimate: &Estimate) -> Self {
         let Estimate { calldata, floor, head, difference, tasks, check, store, .. } = *estimate;
