@@ -183,7 +183,9 @@ pub(crate) async fn until_stopped<T: Follows>(
 /// The failure of a run with `--once` that had nothing to read. The node may have no newest block.
 pub(crate) fn nothing_confirmed(from_block: u64, newest: Option<u64>) -> Failure {
     if newest.is_none() {
-        return Failure::io(anyhow!("the node has no newest block; check --rpc, or wait until the node has read the chain"));
+        return Failure::io(anyhow!(
+            "the node has no newest block; check --rpc, or wait until the node has read the chain"
+        ));
     }
     Failure::refused(anyhow!("block {from_block} has not so many --confirmations yet, so there is nothing to read"))
 }

@@ -228,7 +228,8 @@ impl Ends for AccountError {
 pub const RECEIPT_PATIENCE: Duration = Duration::from_secs(180);
 
 /// What a person does about a transaction that may have been sent.
-const HOW_TO_LOOK: &str = "look for it by its hash, at another node or in an explorer of the chain, before you send the same again";
+const HOW_TO_LOOK: &str =
+    "look for it by its hash, at another node or in an explorer of the chain, before you send the same again";
 
 /// When the receipt is asked for a second time. A chain for tests mines at once.
 const FIRST_POLL: Duration = Duration::from_millis(20);
@@ -420,9 +421,7 @@ impl Account {
             if is_over && used_since.is_none() {
                 return Err(match said {
                     Some(error) if is_refused && !found => self.unsent(error).await,
-                    Some(error) if !is_taken && !found => {
-                        AccountError::Unknown { transaction, why: error.to_string() }
-                    }
+                    Some(error) if !is_taken && !found => AccountError::Unknown { transaction, why: error.to_string() },
                     _ => AccountError::NotMined { transaction, after: self.patience },
                 });
             }

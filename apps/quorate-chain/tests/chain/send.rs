@@ -75,7 +75,9 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     changed("calldata", Value::Null).exits(2).says("no calldata; plan with --signature");
     changed("state", json!(B256::ZERO)).exits(1).says("moved since").says("plan and sign again");
     let gas = json!({ "total": 16_777_217, "check": 1 });
-    changed("gas", gas).exits(2).says("plan.json: the transaction takes about 16777217 gas, and one has at most 16777216");
+    changed("gas", gas)
+        .exits(2)
+        .says("plan.json: the transaction takes about 16777217 gas, and one has at most 16777216");
     changed("chain_id", json!(1)).exits(2).says("plan with this network");
     // The last byte of the calldata is a part of the hint.
     let mut wrong = call.to_vec();

@@ -561,7 +561,8 @@ mod tests {
             rig.node.lock().unwrap().has = has;
             rig.submit(1);
             let (ended, told) = rig.round();
-            let [SubmitEvent::Sent { label: 1, nonce: 0, .. }, SubmitEvent::Stuck { label: Some(1), nonce: 0, reason }] = &told[..]
+            let [SubmitEvent::Sent { label: 1, nonce: 0, .. }, SubmitEvent::Stuck { label: Some(1), nonce: 0, reason }] =
+                &told[..]
             else {
                 panic!("{told:?}")
             };

@@ -583,7 +583,10 @@ fn a_result_before_any_key_means_missing_logs() {
     let error = follower.apply(&[settled], &[]).unwrap_err();
     assert_eq!(error, FollowError::NoKeys);
     let words = error.to_string();
-    assert!(words.starts_with("logs are missing: ") && words.contains("from the block of the deployment on"), "{words}");
+    assert!(
+        words.starts_with("logs are missing: ") && words.contains("from the block of the deployment on"),
+        "{words}"
+    );
 }
 
 /// A gap is found where it is, and not by a file that does not match.

@@ -144,7 +144,9 @@ fn too_long(bytes: u64, results: usize, weights: u64, keys: u64) -> String {
         "settle fewer at once".to_owned()
     };
     let plural = if results == 1 { "" } else { "s" };
-    format!("the calldata for {results} result{plural} has {bytes} bytes, and nodes keep no transaction of more than 131,072: {help}")
+    format!(
+        "the calldata for {results} result{plural} has {bytes} bytes, and nodes keep no transaction of more than 131,072: {help}"
+    )
 }
 
 /// Refuses results whose transaction no block takes, before anybody signs them. A plan without results only tells the gas.
@@ -299,7 +301,10 @@ mod tests {
     fn too_long_by_weights_names_publish() {
         let words = too_long(134_532, 1, 132_000, 0);
         assert!(words.starts_with("the calldata for 1 result has 134532 bytes"), "{words}");
-        assert!(words.contains("132000 of them are weights") && words.contains("`quorate evm call publish`"), "{words}");
+        assert!(
+            words.contains("132000 of them are weights") && words.contains("`quorate evm call publish`"),
+            "{words}"
+        );
         assert!(!words.contains("settle fewer"), "{words}");
         assert!(too_long(134_532, 1_000, 40_000, 48_960).contains("`quorate evm call compact`"));
         let words = too_long(134_532, 4_200, 16_384, 0);
@@ -311,7 +316,10 @@ mod tests {
         assert!(refuse_too_much(1, MOST_GAS).is_ok());
         let failure = refuse_too_much(1, MOST_GAS + 1).unwrap_err();
         let words = format!("{:#}", failure.error);
-        assert!(failure.exit == Exit::Usage && words.contains("about 16777217 gas, and one has at most 16777216"), "{words}");
+        assert!(
+            failure.exit == Exit::Usage && words.contains("about 16777217 gas, and one has at most 16777216"),
+            "{words}"
+        );
         for help in ["compact", "publish", "fewer results", "--store 0"] {
             assert!(words.contains(help), "{words}");
         }
