@@ -128,7 +128,7 @@ fn an_epoch_is_sent_from_its_first_line() {
     let other = Transaction { after_epoch: None, ..sequence[1].clone() };
     sequence.insert(1, other);
     let ended = send(&folder, &world, 0, &sequence).ran().exits(1);
-    ended
+    let ended = ended
         .says("line 5 (to go on, send the file from line 1)")
         .says("had 2048 weights of the next epoch")
         .says("prepared 0");

@@ -1011,7 +1011,7 @@ fn an_empty_variable_is_unset() {
     room.new_key("eth2", "key");
     let run = |args: &[&str]| {
         let mut command = room.command(args);
-        ["QUORATE_SUITE", "QUORATE_THREADS", "QUORATE_BACKEND"].map(|name| command.env(name, ""));
+        command.envs(["QUORATE_SUITE", "QUORATE_THREADS", "QUORATE_BACKEND"].map(|name| (name, "")));
         command.ran()
     };
     assert_eq!(run(&["key", "show", "--suite", "eth2", "key"]).code, 0);
