@@ -57,7 +57,8 @@ else
 endif
 
 # With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
-lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime)
+lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail; pairings of uncleared hashes, at every pair of points of a small curve (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime)
+	$(PYTHON) scripts/check_uncleared.py
 	$(PYTHON) scripts/check_lemmas.py
 
 # The compiler of the contracts has one thread, so the tests of the crates, which need nothing of the contracts, are built beside it.

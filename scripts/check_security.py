@@ -7,6 +7,7 @@
 - The toolchain is pinned to a version, every action of a workflow to a commit, and every image that a build begins with to a digest.
 - Each dependency in Cargo.lock is from a registry with its hash, and supply-chain has an audit or an exemption of its version, and of no
   version that Cargo.lock does not have. What they have to say is checked by cargo-vet (`make vet`).
+- supply-chain/config.toml says of each package that leaves this repository which of its dependencies see secrets or the network.
 """
 
 import csv
@@ -23,6 +24,8 @@ TARGET = re.compile(r"^([a-z0-9-]+):", re.MULTILINE)
 RUST = re.compile(r"#\[(?:tokio::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
 SOLIDITY = re.compile(r"\bfunction ((?:test|testFuzz|invariant|check)_\w+)")
 USES = re.compile(r"^\s*(?:-\s+)?uses:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
+# Members of the workspace that go nowhere (RELEASING.md).
+NEVER_RELEASED = {"quorate-bench", "quorate-constant-time", "quorate-fuzz", "quorate-lab"}
 FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.MULTILINE | re.IGNORECASE)
 
 
@@ -124,10 +127,40 @@ def dependencies():
         yield f"supply-chain: {name} {version} is recorded, and Cargo.lock does not have it; run `cargo vet prune`"
 
 
+def policies():
+    """Packages of which nothing says what their dependencies see, and policies of packages or of dependencies that are not there."""
+    uses, workspace = {}, tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
+    renamed = {name: of["package"] for name, of in workspace["dependencies"].items() if isinstance(of, dict) and "package" in of}
+    for member in workspace["members"]:
+        manifest = tomllib.loads((ROOT / member / "Cargo.toml").read_text())
+        kinds = [manifest, *manifest.get("target", {}).values()]
+        tables = [kind.get(table, {}) for kind in kinds for table in ("dependencies", "build-dependencies")]
+        # `name = "1"`, or a table, which can say that the package has another name.
+        names = {of.get("package", name) if isinstance(of, dict) else name for table in tables for name, of in table.items()}
+        uses[manifest["package"]["name"]] = {renamed.get(name, name) for name in names}
+    policy = tomllib.loads((ROOT / "supply-chain/config.toml").read_text()).get("policy", {})
+    for name in sorted(uses.keys() - NEVER_RELEASED - policy.keys()):
+        missing = "say which of its dependencies see secrets or the network, or in `notes` that none does"
+        yield f"supply-chain/config.toml: {name} has no policy: {missing}"
+    for name, entry in sorted(policy.items()):
+        for dependency in sorted(set(entry.get("dependency-criteria", {})) - uses.get(name, set())):
+            yield f"supply-chain/config.toml: {name} does not depend on {dependency}"
+        if name not in uses:
+            yield f"supply-chain/config.toml: the workspace has no package {name}"
+
+
+def exempted() -> str:
+    """How many versions were not read, by what the reading would have been for."""
+    exemptions = tomllib.loads((ROOT / "supply-chain/config.toml").read_text())["exemptions"]
+    entries = [entry["criteria"] for entries in exemptions.values() for entry in entries]
+    numbers = [sum(criterion in criteria for criteria in entries) for criterion in ("keeps-secrets", "faces-network")]
+    return "not read, of dependencies that see secrets: {}; not searched, of those that face the network: {}".format(*numbers)
+
+
 def main() -> None:
-    wrong = [*threats(), *proofs(), *mutations(), *pins(), *dependencies()]
+    wrong = [*threats(), *proofs(), *mutations(), *pins(), *dependencies(), *policies()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
-    print(f"security: {len(wrong)} wrong")
+    print(f"security: {len(wrong)} wrong ({exempted()})")
     sys.exit(bool(wrong))
 
 

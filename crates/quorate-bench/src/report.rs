@@ -54,9 +54,10 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let of_peers = shown.record("peers").map_or(String::new(), Record::source);
     let left_out = shown.record("peers").map(Record::left_out).transpose()?.unwrap_or_default();
     let absent = peers::not_measured(peers, &left_out);
-    let beside = beside(peers, &absent, &of_peers);
-    replace(&documents, "report", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Short)))?;
-    replace(&documents, "speed", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Full)))?;
+    for (name, length) in [("report", Length::Short), ("speed", Length::Full)] {
+        let beside = beside(peers, length, &absent, &of_peers);
+        replace(&documents, name, &format!("{of_speed}\n{}{beside}", headline(&speed, peers, length)))?;
+    }
     replace(&documents, "peers", &against_peers(peers, &of_peers, &absent))?;
     replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
@@ -325,7 +326,7 @@ fn headline(rows: &[Row], peers: &[Row], length: Length) -> String {
     );
     let (head, rule) = if peers.is_empty() { ("", "") } else { (" best other library, beside quorate |", "--:|") };
     text += &format!("{head}\n|---|--:|--:|--:|--:|--:|{rule}\n");
-    let best = best_of_others(peers);
+    let others = Others::of(peers);
     for (_, bench, n, what) in HEADLINES.into_iter().filter(|(shortest, ..)| *shortest <= length) {
         let row = |engine: &str, threads: usize| {
             rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads)
@@ -343,37 +344,76 @@ fn headline(rows: &[Row], peers: &[Row], length: Length) -> String {
         let times = times.map(|us| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3))));
         let other = match bench {
             _ if peers.is_empty() => String::new(),
-            "single/verify" | "batch/distinct" => format!(" {} |", best("peers/verify", n)),
-            _ => " – |".to_owned(),
+            "single/verify" | "batch/distinct" => format!(" {} |", others.best("peers/verify", n)),
+            "aggregate/signers" => format!(" {} |", others.best("peers/aggregate", n)),
+            "culprits/bad=1" | "culprits/bad=16" => format!(" {} |", others.one_by_one(n)),
+            "block/known=90" | "block/known=100" => " no such call |".to_owned(),
+            _ => format!(" {NOT_MEASURED} |"),
         };
         text += &format!("| {what} | {} | {ratio} |{other}\n", times.join(" | "));
     }
     text
 }
 
-/// Of a task of `peers`: the best of the libraries that quorate does not measure in its own process, and quorate beside it.
-fn best_of_others(peers: &[Row]) -> impl Fn(&str, usize) -> String {
-    let by_cpu: Vec<_> = peers.iter().map(|row| row.by(Clock::Cpu)).collect();
-    move |bench, n| {
-        let rankings = Ranking::each(&by_cpu);
-        let ranking = rankings.iter().find(|ranking| ranking.ours.bench == bench && ranking.ours.n == n);
-        let other = ranking.and_then(|ranking| ranking.others.iter().find(|row| row.engine != "blst"));
-        ranking.zip(other).map_or("–".to_owned(), |(ranking, other)| {
-            let [theirs, ours] = [other, ranking.ours].map(|row| short(row.total() / 1e3));
+/// What the column of the best other library says of a line that has no task of `peers`.
+const NOT_MEASURED: &str = "not measured";
+
+/// The rows of `peers`, by CPU time.
+struct Others(Vec<Row>);
+
+impl Others {
+    fn of(peers: &[Row]) -> Self {
+        Self(peers.iter().map(|row| row.by(Clock::Cpu)).collect())
+    }
+
+    /// Of a task: quorate, and the best of the libraries that it does not measure in its own process.
+    fn of_task(&self, bench: &str, n: usize) -> Option<[&Row; 2]> {
+        let rankings = Ranking::each(&self.0);
+        let ranking = rankings.iter().find(|ranking| ranking.ours.bench == bench && ranking.ours.n == n)?;
+        let other = ranking.others.iter().copied().find(|row| row.engine != "blst")?;
+        Some([ranking.ours, other])
+    }
+
+    /// Both times.
+    fn best(&self, bench: &str, n: usize) -> String {
+        self.of_task(bench, n).map_or(NOT_MEASURED.to_owned(), |[ours, other]| {
+            let [theirs, ours] = [other, ours].map(|row| short(row.total() / 1e3));
             format!("{} {theirs} ms, quorate {ours} ms", other.engine)
+        })
+    }
+
+    /// What n claims take that are verified one by one, as in blst's row of a search.
+    fn one_by_one(&self, n: usize) -> String {
+        self.of_task("peers/verify", 1).map_or(NOT_MEASURED.to_owned(), |[_, other]| {
+            format!("{} {} ms, one by one", other.engine, short(n as f64 * other.total() / 1e3))
         })
     }
 }
 
 /// What must be known of the column of the best other library. Empty without rows of `peers`.
-fn beside(peers: &[Row], absent: &str, source: &str) -> String {
+fn beside(peers: &[Row], length: Length, absent: &str, source: &str) -> String {
     if peers.is_empty() {
         return String::new();
     }
-    let how = "The last column is CPU time on one thread, of a sitting of its own.";
-    let sentences = [how, peers::weights(peers), absent, source];
-    format!("\n{}", sentences.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
+    let [lost, why] = peers::LOST_PAIRING;
+    // The long table stands in one document with all tasks, which say the one or the other.
+    let last = match length {
+        Length::Short => format!("\n**{lost}** {why}\n"),
+        Length::Full => format!("\n{OF_THE_AGGREGATE}\n"),
+    };
+    let sentences = [OF_THE_COLUMN, peers::weights(peers), absent, source];
+    let sentences: Vec<_> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
+    format!("\n{}{last}", sentences.join(" "))
 }
+
+/// How the column of the best other library is to be read.
+const OF_THE_COLUMN: &str = "The last column is CPU time on one thread, of a sitting of its own. \"Not measured\" is what \
+    `make peers` has no task or no size of. It asks nobody to search: a search stands there, as in blst's column, as the time to \
+    verify all claims one by one. No library there has a call that subtracts what is already verified.";
+
+/// What that column leaves out in a line of the long table.
+const OF_THE_AGGREGATE: &str =
+    "Of the aggregate signature of 100 signers the last column has the verification without the sum of the signatures.";
 
 /// Every task of `peers` by every library, which quorate loses, and which libraries are absent.
 fn against_peers(peers: &[Row], source: &str, absent: &str) -> String {
@@ -401,7 +441,8 @@ fn against_peers(peers: &[Row], source: &str, absent: &str) -> String {
     if !absent.is_empty() {
         text += &format!("\n{absent}\n");
     }
-    text
+    let [lost, how] = peers::LOST_PAIRING;
+    text + &format!("\n**{lost}** {how}\n")
 }
 
 /// Recovery of a signature from shares, beside what no system on blst can avoid, and beside the source.
@@ -863,18 +904,31 @@ mod tests {
             row("mcl", 128, 900.0, 500.0),
             row("quorate/ifma", 1, 900.0, 900.0),
             row("mcl", 1, 800.0, 800.0),
+            Row { bench: "peers/aggregate".into(), per: "aggregate".into(), ..row("quorate/ifma", 100, 900.0, 700.0) },
+            Row { bench: "peers/aggregate".into(), per: "aggregate".into(), ..row("mcl", 100, 900.0, 1200.0) },
         ];
         let of = |bench: &str, n: usize| -> Row {
             serde_json::from_value(timed(bench, "quorate/ifma", n, "whole", 20.0)).unwrap()
         };
-        let speed =
-            [of("single/verify", 1), of("batch/distinct", 128), of("batch/distinct", 1024), of("block/known=0", 1000)];
-        let text = headline(&speed, &peers, Length::Short);
+        let speed = [
+            of("single/verify", 1),
+            of("batch/distinct", 128),
+            of("batch/distinct", 1024),
+            of("aggregate/signers", 100),
+            of("block/known=0", 1000),
+            of("block/known=90", 1000),
+            of("culprits/bad=1", 128),
+        ];
+        assert!(!headline(&speed, &peers, Length::Short).contains("100 signers"));
+        let text = headline(&speed, &peers, Length::Full);
         for line in [
             "| one claim | – | – | 20.0 ms | – |  | mcl 0.800 ms, quorate 0.900 ms |\n",
             "| 128 claims, distinct messages | – | – | 20.0 ms | – |  | mcl 64.0 ms, quorate 25.6 ms |\n",
-            "| 1,024 claims, distinct messages | – | – | 20.0 ms | – |  | – |\n",
-            "| a block of 1,000 signatures, none known | – | – | 20.0 ms | – |  | – |\n",
+            "| 1,024 claims, distinct messages | – | – | 20.0 ms | – |  | not measured |\n",
+            "| one aggregate signature of 100 signers over one message | – | – | 20.0 ms | – |  | mcl 1.20 ms, quorate 0.700 ms |\n",
+            "| a block of 1,000 signatures, none known | – | – | 20.0 ms | – |  | not measured |\n",
+            "| the same, 90 % already verified | – | – | 20.0 ms | – |  | no such call |\n",
+            "| finding 1 invalid claim among 128, after the batch failed | – | – | 20.0 ms | – |  | mcl 102 ms, one by one |\n",
         ] {
             assert!(text.contains(line), "{line} in {text}");
         }
@@ -884,12 +938,20 @@ mod tests {
         let text = against_peers(&peers, "Measured here.\n", &absent);
         let line = "\nNot measured: arkworks; commonware; zkcrypto; gnark-crypto; constantine (there is no Nim); chainsafe-blst; \
                     herumi-bls; mine (there is no program mine).\n";
-        assert!(text.ends_with(line), "{text}");
+        assert!(text.contains(line), "{text}");
         assert!(!against_peers(&peers, "", "").contains("Not measured"));
-        let how = "\nThe last column is CPU time on one thread, of a sitting of its own.";
-        assert_eq!(beside(&peers, "Not measured: a.", "Here.\n"), format!("{how} Not measured: a. Here.\n"));
+        let in_readme = |peers: &[Row], absent: &str| beside(peers, Length::Short, absent, "Here.\n");
+        let how = format!("\n{OF_THE_COLUMN}");
+        let text_of_all = in_readme(&peers, "Not measured: a.");
+        assert!(text_of_all.starts_with(&format!("{how} Not measured: a. Here.\n\n**")), "{text_of_all}");
         let weights = "commonware weighs the claims of a batch by 128 bits, quorate by 64.";
-        assert_eq!(beside(&[row("commonware", 1, 1.0, 1.0)], "", "Here.\n"), format!("{how} {weights} Here.\n"));
+        let text_of_one = in_readme(&[row("commonware", 1, 1.0, 1.0)], "");
+        assert!(text_of_one.starts_with(&format!("{how} {weights} Here.\n\n**")), "{text_of_one}");
+        // The loss that no task shows stands in the README, and once in BENCHMARKING.md.
+        let lost = "**One pairing by itself: LOST to VROOM, 2.27× slower** (ePrint 2025/1068: ";
+        assert!(text_of_all.contains(lost) && text.contains(lost), "{text}");
+        assert!(!beside(&peers, Length::Full, "", "Here.\n").contains("VROOM"));
+        assert_eq!(in_readme(&[], ""), "");
         assert!(text.starts_with("Measured here.\n\n|"), "{text}");
         let line =
             "| verify | 128 | ifma 200 | portable 190 | blst 300, mcl 500, noble 9000 | 1.50× faster than blst |\n";

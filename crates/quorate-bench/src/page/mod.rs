@@ -363,6 +363,8 @@ mod tests {
             assert!(section.contains(cell), "{cell} in {section}");
         }
         assert!(section.contains(" Not measured: arkworks; ") && section.contains("; herumi-bls.</p>"), "{section}");
+        let lost = "<span class=\"verdict no-longer\">One pairing by itself: LOST to VROOM, 2.27× slower</span> (ePrint 2025/1068: ";
+        assert!(section.contains(lost), "{section}");
         let empty = with_rows("a CPU", "field", &[]);
         let text = page(&Rows::shown(empty.path()).unwrap());
         let section = text.split("<section ").find(|part| part.starts_with("id=\"peers\"")).unwrap();

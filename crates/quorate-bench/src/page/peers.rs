@@ -48,6 +48,7 @@ pub(crate) fn html(rows: &Rows) -> Result<Markup> {
                 }
                 p { (peers::weights(rows.of("peers"))) " " (peers::not_measured(rows.of("peers"), &left_out)) }
             }
+            p { span.verdict.no-longer { (peers::LOST_PAIRING[0]) } " " (peers::LOST_PAIRING[1]) }
         }
     })
 }

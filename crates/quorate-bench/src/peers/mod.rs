@@ -61,6 +61,14 @@ pub(crate) fn weights(rows: &[Row]) -> &'static str {
     }
 }
 
+/// What quorate loses and no task of `peers` shows, and the circumstances. The times are of one sitting, and in no record.
+pub(crate) const LOST_PAIRING: [&str; 2] = [
+    "One pairing by itself: LOST to VROOM, 2.27× slower",
+    "(ePrint 2025/1068: residue numbers in lanes of AVX-512 IFMA). On one core of a Zen 4, in November 2026, when one claim took \
+     quorate 832 µs, a pairing took VROOM 169 µs of CPU time, quorate 384 and blst 600. No task here is a single pairing, and no \
+     record has these times.",
+];
+
 /// The libraries that the list of programs leaves out.
 pub(crate) fn left_out(peers: Option<&Path>) -> Result<LeftOut> {
     Ok(Peers::read(list(peers)?)?.left_out)
