@@ -126,6 +126,12 @@ impl<'a, S: Suite> DecodedKeys<'a, S> {
         Self { places, decoded, looked_up }
     }
 
+    /// The valid ones that nobody had decoded.
+    pub(super) fn valid(&self) -> ValidKeys<S> {
+        let decoded = by_encoding(&self.places).zip(&self.decoded);
+        decoded.filter_map(|(places, key)| Some((Box::<[u8]>::from(places[0].bytes), key.ok()?))).collect()
+    }
+
     /// The valid ones, to be kept if a claim that has them is valid. `index` says by which index the caller calls a claim; `None` if no
     /// signature makes it valid.
     pub(super) fn new_keys(&self, index: impl Fn(usize) -> Option<usize>) -> NewKeys<S> {

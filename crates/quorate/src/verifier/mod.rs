@@ -184,8 +184,8 @@ impl Verifier {
 
     /// By statement of a claim: whether it is known. False for all of a claim whose keys do not decode.
     ///
-    /// Cost: keys that were not decoded before are decoded, together. The first 7,168 of a call are kept for later calls, apart from the
-    /// keys of valid claims, among which they come when a claim that has them is valid.
+    /// Cost: keys that were not decoded before are decoded, together. At least 7,168 of them, or all if they are fewer, are kept
+    /// for later calls, apart from the keys of valid claims, among which they come when a claim that has them is valid.
     pub fn knows(&self, claim: &ClaimBytes) -> Vec<bool> {
         match claim.suite {
             AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim, &self.options),

@@ -134,7 +134,7 @@ impl<S: Suite> Variant<S> {
         let mut keys = read(&self.keys).look_up(suite, encoded(claim).iter().map(Vec::as_slice));
         let decoded = DecodedKeys::decode(std::slice::from_mut(&mut keys), options);
         // Nothing says that the claim is valid, so its keys take the place of no others but such.
-        let new = decoded.new_keys(Some).of_valid(|_| true);
+        let new = decoded.valid();
         if !new.is_empty() {
             write(&self.keys).looked_up.insert_new(new);
         }
@@ -238,8 +238,9 @@ impl<S: Suite> Variant<S> {
         let keys = keys.decoded(&decoded)?;
         let sum = bdn::sum_of_keys(suite, &keys, options.backend)?;
         let bytes = sum.to_bytes();
-        let mut new = decoded.new_keys(Some).of_valid(|_| true);
-        new.push((bytes.as_ref().into(), sum));
+        // The sum comes first, because of very many not all are kept.
+        let mut new: ValidKeys<S> = vec![(bytes.as_ref().into(), sum)];
+        new.extend(decoded.new_keys(Some).of_valid(|_| true));
         self.keep_keys(new);
         Ok(bytes.as_ref().to_vec())
     }
