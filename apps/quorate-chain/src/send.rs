@@ -1,7 +1,7 @@
 //! `quorate-chain send`.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -225,7 +225,8 @@ impl Arguments {
                         0 => Some("no line was sent".to_owned()),
                         _ => Some("the lines before it were sent".to_owned()),
                     };
-                    let again = first_of_epoch(left, place).filter(|first| first != number);
+                    // An epoch that has begun is not sent again.
+                    let again = first_of_epoch(left, place).filter(|first| first != number && !prepared.has_begun);
                     let again = again.map(|first| format!("to go on, send the file from line {first}"));
                     let both: Vec<_> = before.into_iter().chain(again).collect();
                     let before = if both.is_empty() { String::new() } else { format!(" ({})", both.join("; ")) };
@@ -274,15 +275,21 @@ fn first_of_epoch(all: &[(usize, Transaction)], place: usize) -> Option<usize> {
     of_it.find(|(_, other)| discards(other)).map(|(number, _)| *number)
 }
 
-/// How many weights of the next epoch a settlement has, if nobody else prepares one.
+/// How many weights of the next epoch each settlement has, if nobody else prepares one.
 #[derive(Debug, Default)]
-struct Prepared(u64);
+struct Prepared {
+    weights: BTreeMap<Address, u64>,
+    /// Whether the transaction that was compared last began an epoch.
+    has_begun: bool,
+}
 
 impl Prepared {
     /// Compares what was sent with the logs of a transaction that was mined. Somebody else with the same key may prepare an epoch, too.
     fn compare(&mut self, call: &Transaction, sent: &Transacted) -> Result<()> {
+        self.has_begun = false;
+        let weights = self.weights.entry(call.to).or_default();
         if discards(call) {
-            self.0 = 0;
+            *weights = 0;
         }
         if call.after_epoch.is_none() {
             return Ok(());
@@ -290,20 +297,21 @@ impl Prepared {
         let transaction = sent.transaction;
         for log in sent.receipt.logs.iter().filter(|log| log.address() == call.to) {
             if let Ok(log) = Settlement::WeightsPrepared::decode_log_data(log.data()) {
-                let (found, expected): (u64, u64) = (log.members.saturating_to(), self.0);
+                let (found, expected): (u64, u64) = (log.members.saturating_to(), *weights);
                 if found != expected {
                     return Err(Failure::refused(anyhow!(
                         "before transaction {transaction} the settlement had {found} weights of the next epoch, and this file had \
                          prepared {expected}: somebody else prepares an epoch, too"
                     )));
                 }
-                self.0 = found.saturating_add(log.length.saturating_to::<u64>() / 8);
+                *weights = found.saturating_add(log.length.saturating_to::<u64>() / 8);
             }
             if let Ok(log) = Settlement::EpochBegun::decode_log_data(log.data())
                 && let Ok(begin) = Settlement::beginCall::abi_decode(&call.calldata)
             {
+                self.has_begun = true;
                 let head = Head::decode(log.terms);
-                let (found, expected) = (u64::from(head.members), self.0 + begin.weights.len() as u64 / 8);
+                let (found, expected) = (u64::from(head.members), *weights + begin.weights.len() as u64 / 8);
                 if found != expected {
                     return Err(Failure::refused(anyhow!(
                         "transaction {transaction} began epoch {} with {found} weights, and this file has {expected}: somebody else \

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    halt::{EvmHalt, letters},
+    halt::EvmHalt,
     refusal::SendRefusal,
     revert::{self, RevertData},
 };
@@ -554,9 +554,8 @@ impl RpcError {
     /// Whether the node says that the sender has too little money, in the words of geth and others, or of Besu.
     pub(crate) fn is_of_money(&self) -> bool {
         let Self::Refused { message, .. } = self else { return false };
-        let letters = letters(message);
         // A contract may revert with such words, too.
-        !self.is_of_contract() && (letters.contains("insufficientfunds") || letters.contains("upfrontcostexceeds"))
+        !self.is_of_contract() && SendRefusal::of_words(message) == Some(SendRefusal::Money)
     }
 
     /// The contract's error in words, if the node answers with one.

@@ -7,6 +7,7 @@ use crate::key_group::KeyGroup;
 
 /// The most gas of a transaction (EIP-7825).
 pub const MOST_GAS: u64 = 1 << 24;
+
 /// A transaction would take more gas than one may have, whatever node it is sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

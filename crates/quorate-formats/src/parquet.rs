@@ -199,7 +199,8 @@ fn rows_of_groups(metadata: &ParquetMetaData, length: u64) -> Result<Vec<u64>, S
     let rows = rows.map_err(|_| "a row group states a negative number of rows".to_owned())?;
     if all > i128::from(length.max(FEW_ROWS as u64)) {
         return Err(format!(
-            "its footer states {all} rows, in a file of {length} bytes; write it with a signature of its own in each row"
+            "its footer states {all} rows, in a file of {length} bytes, which holds no signature for each; if they repeat claims, write \
+             it without dictionaries and compression"
         ));
     }
     Ok(rows)

@@ -200,6 +200,12 @@ pub(crate) fn is_read(name: &str) -> bool {
     COLUMNS.contains(&name)
 }
 
+/// Whether a column of this name is read beside `kind` alone.
+#[cfg(feature = "arrow")]
+pub(crate) fn is_of_chain(name: &str) -> bool {
+    OF_A_CHAIN.contains(&name)
+}
+
 /// Whether a column of this name can have values of this type.
 #[cfg(feature = "arrow")]
 pub(crate) fn fits(name: &str, kind: &Kind) -> bool {

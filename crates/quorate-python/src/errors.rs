@@ -35,10 +35,13 @@ pub(crate) fn misused_set(error: quorate::MisuseError) -> PyErr {
 
 /// An error of the operating system, as Python raises it for a file.
 pub(crate) fn file_error(path: &Path, error: io::Error) -> PyErr {
-    let number = error.raw_os_error();
     let text = error.to_string();
+    // Python would write "[Errno None]" in front of it.
+    let Some(number) = error.raw_os_error() else {
+        return PyOSError::new_err(format!("{}: {text}", path.display()));
+    };
     // Python writes the number in front of the text, and does not need it behind it.
-    let suffix = number.map(|number| format!(" (os error {number})")).unwrap_or_default();
+    let suffix = format!(" (os error {number})");
     let text = text.strip_suffix(suffix.as_str()).unwrap_or(&text).to_owned();
     // With a number and a name, Python chooses the class: FileNotFoundError.
     PyOSError::new_err((number, text, path.as_os_str().to_owned()))

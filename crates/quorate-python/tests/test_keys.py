@@ -388,6 +388,10 @@ def test_errors_of_files_have_errno_and_filename(tmp_path: Path) -> None:
         error = raised.value
         assert (error.errno, error.filename) == (errno.ENOENT, str(path))
         assert error.strerror is not None and "os error" not in error.strerror
+    # No call of the system has refused this one.
+    with pytest.raises(OSError, match="NUL") as refused:
+        keys.save(tmp_path / "a\0b")
+    assert str(refused.value).startswith(f"{tmp_path}/a") and "Errno" not in str(refused.value)
 
 
 def test_key_sets_of_other_suites() -> None:

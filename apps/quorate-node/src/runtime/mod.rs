@@ -293,8 +293,17 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
 /// Waits until the chain has told its epoch. What it told is handled when the machine exists.
 async fn begin(parts: &mut Parts) -> Result<(u64, Vec<Vec<Change>>), RunError> {
     let mut held = Vec::new();
+    let mut turns = interval(BOARD_EVERY);
     loop {
-        match parts.chain.news.recv().await.ok_or(RunError::Chain)? {
+        let news = tokio::select! {
+            news = parts.chain.news.recv() => news.ok_or(RunError::Chain)?,
+            // It turned while the disk refused. Whoever looks expects it to go on, and reading the chain may take long.
+            _ = turns.tick(), if parts.board.turns() > 0 => {
+                parts.board.turned();
+                continue;
+            }
+        };
+        match news {
             ChainNews::Changes(changes) => {
                 let epoch = changes.iter().rev().find_map(|change| match change {
                     Change::Epoch(epoch) => Some(*epoch),

@@ -269,6 +269,11 @@ async fn a_node_that_starts_on_a_full_disk_waits_for_room() {
         assert!(board.turns() > 0, "it waits and does not hang");
         fs::rename(&away, &data).unwrap();
         until(false).await;
+        // Nor does it while it waits for the chain.
+        let turns = board.turns();
+        while board.turns() == turns {
+            sleep(Duration::from_millis(10)).await;
+        }
         stop.send(true).unwrap();
     };
     let both = async { tokio::join!(run(parts, stopped), room) };

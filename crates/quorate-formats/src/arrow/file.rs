@@ -127,11 +127,15 @@ impl ArrowFile {
         }
     }
 
-    /// Bytes that the rows of all batches may read together: 1 GiB, or eight times the file if that is more. Give it what
-    /// [`BatchRows::values`](super::BatchRows::values) counts. As many may the values of a batch take in memory, and all dictionaries
-    /// together.
+    /// Bytes that the rows of all batches may read together: 1 GiB, or 64 times the file if that is more. Compare it with what
+    /// [`BatchRows::values`](super::BatchRows::values) counts.
     #[must_use]
     pub fn limit(&self) -> u64 {
+        VALUES_LIMIT.max(self.length.saturating_mul(REPEATED))
+    }
+
+    /// Bytes that the values of a batch may take in memory, and all dictionaries together.
+    fn memory_limit(&self) -> u64 {
         VALUES_LIMIT.max(self.length.saturating_mul(PACKED))
     }
 
@@ -191,7 +195,7 @@ impl ArrowFile {
         }
         self.held = self.held.saturating_sub(before).saturating_add(now);
         self.dictionary_bytes.insert(dictionary.id(), now);
-        let limit = self.limit();
+        let limit = self.memory_limit();
         if self.held > limit || self.copied > limit.saturating_mul(COPIES) {
             return Err(ArrowError::IpcError(format!(
                 "the dictionaries of the file take more than {} MiB, or grow too often; write it without dictionaries",
@@ -235,11 +239,11 @@ impl ArrowFile {
             let bytes = body.as_slice().get(offset..end).ok_or_else(outside)?;
             values = values.saturating_add(if is_packed { unpacked(bytes)? } else { length as u64 });
         }
-        if values > self.limit() {
+        if values > self.memory_limit() {
             return Err(ArrowError::IpcError(format!(
                 "a batch states {values} bytes of values, and at most {} MiB are read of a file of {} bytes; write it in smaller \
                  batches",
-                self.limit() >> 20,
+                self.memory_limit() >> 20,
                 self.length
             )));
         }
@@ -361,6 +365,8 @@ const CONTINUATION: [u8; WORD] = [0xff; WORD];
 const WORD: usize = 4;
 /// How often a batch may hold the bytes of its file. Keys and messages that repeat compress well, and signatures do not.
 const PACKED: u64 = 8;
+/// How often its rows may read the bytes of their file. A key of a list can stand as an index of two bytes, and be 96 digits.
+const REPEATED: u64 = 64;
 /// How often dictionaries that grow may be copied.
 const COPIES: u64 = 16;
 /// A claim takes more bytes than that, unless its columns are runs: a signature alone is 32 bytes or more.

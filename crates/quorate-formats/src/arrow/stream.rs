@@ -21,7 +21,7 @@ use arrow_ipc::{Endianness, Message, MessageHeader, root_as_message_with_opts};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
-use crate::table::{Kind, fits, is_read};
+use crate::table::{Kind, fits, is_of_chain, is_read};
 
 /// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
 /// rows name the same bytes; they are counted for each row.
@@ -241,9 +241,13 @@ impl Read {
             return Err(ArrowError::IpcError(reason.to_owned()));
         }
         let stated = try_fb_to_schema(schema)?;
+        let has_kind = stated.fields().iter().any(|field| field.name() == "kind");
         // Nulls alone are absent, whatever their column is called.
         let is_decoded = |field: &FieldRef| {
-            is_read(field.name()) && is_flat(field.data_type()) && Kind::from(field.data_type()) != Kind::Null
+            is_read(field.name())
+                && (has_kind || !is_of_chain(field.name()))
+                && is_flat(field.data_type())
+                && Kind::from(field.data_type()) != Kind::Null
         };
         let fields = stated.fields().iter().enumerate();
         let columns: Vec<_> = fields.filter(|(_, field)| is_decoded(field)).map(|(place, _)| place).collect();

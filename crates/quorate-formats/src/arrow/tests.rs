@@ -515,6 +515,20 @@ fn a_stream_with_two_columns_of_one_name_is_refused_before_its_batches() {
     assert!(columns(DataType::Null).is_ok() && columns(DataType::Date32).is_ok());
 }
 
+/// As in memory, where a table without kinds is not asked for its other columns.
+#[test]
+fn a_stream_without_kinds_may_have_two_columns_that_only_chains_have() {
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let number = || Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let claims = [("public_key", bytes()), ("message", bytes()), ("signature", bytes())];
+    let columns = |more: Vec<(&'static str, ArrayRef)>| claims.clone().into_iter().chain(more).collect::<Vec<_>>();
+    let two = [("index", number()), ("index", number())];
+    assert_eq!(read(written(columns(two.to_vec()))).unwrap().len(), 2);
+    let kind = ("kind", Arc::new(StringArray::from(vec!["exit"])) as ArrayRef);
+    let error = read(written(columns([&two[..], &[kind]].concat()))).unwrap_err().to_string();
+    assert!(error.contains("found two columns \"index\""), "{error}");
+}
+
 /// Nested ones, too, and each without a walk through all columns.
 #[test]
 fn dictionaries_of_a_file_are_found_by_their_ids() {
