@@ -23,6 +23,7 @@ use crate::{
     claims::{Asked, Caller, Named},
     clients::{Clients, Shown, UnknownClient},
     config::Config,
+    liveness::Liveness,
     metrics::{Metrics, Now},
 };
 
@@ -47,6 +48,7 @@ pub(crate) struct App {
     pub(crate) budget: Budget,
     pub(crate) connections: Connections,
     pub(crate) started: Instant,
+    liveness: Liveness,
     /// Whether the server has said that it will stop.
     leaving: AtomicBool,
 }
@@ -72,6 +74,7 @@ impl App {
             metrics,
             connections,
             started: Instant::now(),
+            liveness: Liveness::default(),
             leaving: AtomicBool::new(false),
         }
     }
@@ -173,6 +176,17 @@ impl App {
         let verdict = pending.await;
         self.metrics.answered(asked.class, &verdict, at.elapsed());
         (verdict.as_ref().err().copied(), Answer::new(index, id, &verdict))
+    }
+
+    /// Whether the threads that verify look for work. When the server stops they do not, and it ends by its deadline.
+    ///
+    /// # Errors
+    /// For how long they have not, in words: only another start helps.
+    pub(crate) fn lives(&self) -> Result<(), String> {
+        if self.connections.stopping().is_cancelled() {
+            return Ok(());
+        }
+        self.liveness.look(&self.batcher, Instant::now())
     }
 
     /// Whether the server takes more work: it is not stopping, neither its places for requests nor their memory are nearly all taken, and

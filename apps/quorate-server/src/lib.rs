@@ -48,6 +48,9 @@ mod bans;
 // What a node that syncs asks of servers.
 pub mod fetch;
 
+// Whether the threads that verify hang.
+mod liveness;
+
 // What is shared by everything that is served.
 mod app;
 

@@ -111,7 +111,7 @@ fn a_file_that_exists_is_replaced_only_with_force() {
     assert_eq!(entries(&path).len(), 850);
     let ran = quorate(&["era", "claims", "--force"], &[&folder, &"--output", &out.path()]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("is not a regular file"), "{}", ran.err);
+    assert!(ran.err.contains("is no regular file"), "{}", ran.err);
     assert_eq!(names(&out), ["claims.parquet"]);
 }
 

@@ -16,7 +16,7 @@ use quorate_formats::{
 use quorate_history::ChainClaim;
 use quorate_host::{
     exit::Failure,
-    file::{Existing, NewFile, Readers},
+    file::{self, Existing, NewFile, Readers},
 };
 use serde::Serialize;
 
@@ -50,10 +50,8 @@ impl Sink {
             (Ok(_), Existing::Refuse) => {
                 Err(Failure::usage(anyhow!("{name} exists, and is not replaced; choose another name or add --force")))
             }
-            (Ok(found), Existing::Replace) if !found.is_file() => {
-                Err(Failure::usage(anyhow!("{name} is not a regular file, so it is not replaced; name another file")))
-            }
-            _ => Ok(()),
+            (Err(_), Existing::Refuse) => Ok(()),
+            (_, Existing::Replace) => Ok(file::refuse_irregular(path)?),
         }
     }
 
