@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 mod liar;
+mod reshare;
 mod trial;
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
@@ -829,8 +830,8 @@ fn previous() -> (SharedKey<MinPk>, Vec<KeyShare<MinPk>>) {
 }
 
 /// The polynomials of the dealers of a previous key, the constant coefficient being their share.
-fn reshared(shares: &[KeyShare<MinPk>], t: usize, rng: &mut impl CryptoRng) -> Vec<SecretPolynomial> {
-    let of = |share: &KeyShare<MinPk>| {
+fn reshared<S: Bls12381Suite>(shares: &[KeyShare<S>], t: usize, rng: &mut impl CryptoRng) -> Vec<SecretPolynomial> {
+    let of = |share: &KeyShare<S>| {
         let random = polynomial(t, rng);
         let constant = SecretScalar::from_bytes(&share.secret().to_bytes()).unwrap();
         SecretPolynomial::new([constant].into_iter().chain(random.coefficients()[1..].iter().cloned()).collect())
