@@ -32,6 +32,8 @@ mkdir -p "$corpus/node_options"
 printf 'rpc = "http://127.0.0.1:8545"\ncontract = "0x%040x"\nattest = true\nvalidate = "python3 price.py"\ntask-every = 12\nconfirmations = 3\nlog = "json"\nbootstrap = "/ip4/192.0.2.1/tcp/1, /ip4/192.0.2.2/tcp/2"\n' 1 > "$corpus/node_options/options"
 seed dkg seeds/dkg-*
 seed one_round seeds/one-round-*
+# Of any ceremony: the target puts its own in its place.
+seed combination seeds/combination.json
 seed checkpoint seeds/checkpoint-*.json
 seed checkpoint_files seeds/checkpoint-ratchet seeds/checkpoint-record
 mkdir -p "$corpus/checkpoint_headers"

@@ -15,6 +15,7 @@ pub mod checkpoint_files;
 pub mod checkpoint_headers;
 pub mod chia;
 pub mod claims;
+pub mod combination;
 pub mod compression;
 pub mod decode_point;
 pub mod deposit;

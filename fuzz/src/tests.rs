@@ -25,9 +25,9 @@ macro_rules! targets {
 
 // Inputs a target: fewer where one takes milliseconds. All seeds run before them.
 targets! {
-    reader 500: arrow chain_logs change checkpoint_headers chia compression decode_point deposit drand drand_chain era evm_follow
-        evm_network evm_point evm_quorum exit grpc_message history_ssz jsonl key_file keystore light_client lines node_bodies node_message
-        node_options node_saved parquet server_config server_request shards shared_key signer_record signer_request;
+    reader 500: arrow chain_logs change checkpoint_headers chia combination compression decode_point deposit drand drand_chain era
+        evm_follow evm_network evm_point evm_quorum exit grpc_message history_ssz jsonl key_file keystore light_client lines node_bodies
+        node_message node_options node_saved parquet server_config server_request shards shared_key signer_record signer_request;
     reader 100: checkpoint key_sets shard_results;
     run 100: c_interface checkpoint_files claims evm_signatures shares verbs;
     run 40: batch_vs_naive dkg one_round;

@@ -29,6 +29,7 @@ mod field;
 mod gas;
 mod history;
 mod msm;
+mod one_round;
 #[cfg(feature = "network")]
 mod network;
 mod page;
@@ -132,6 +133,8 @@ enum Name {
     Curve,
     /// One signature from t of n shares; transforms over the scalar field
     Threshold,
+    /// A key from one transcript a dealer, for up to 1,024 members: dealing, verifying, decrypting
+    OneRound,
     /// Each function of blst's Rust API, by blst and by quorate-blst
     Dropin,
     /// Hashes, single signatures of each scheme, and 32 delegates who sign by MuSig2, FROST, BLS and Ed25519
@@ -234,7 +237,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench<'a> = &'a dyn Fn(&Run) -> Result<Vec<Row>>;
-    let all: [(Name, &str, Bench<'_>); 20] = [
+    let all: [(Name, &str, Bench<'_>); 21] = [
         (Name::Field, "field", &|run| Ok(field::run(run))),
         (Name::Curve, "curve", &|run| Ok(curve::run(run))),
         (Name::Msm, "msm", &|run| Ok(msm::run(run))),
@@ -246,6 +249,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Votes, "votes", &|run| Ok(votes::run(run))),
         (Name::Bn254, "bn254", &|run| Ok(bn254::run(run))),
         (Name::Threshold, "threshold", &|run| Ok(threshold::run(run))),
+        (Name::OneRound, "one-round", &|run| Ok(one_round::run(run))),
         (Name::Dropin, "dropin", &|run| Ok(dropin::run(run))),
         (Name::Schemes, "schemes", &|run| Ok(schemes::run(run))),
         (Name::Service, "service", &|run| Ok([service::run(run), mix::run(run)].concat())),

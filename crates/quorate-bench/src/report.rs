@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
+    one_round,
     peers::{self, Ranking},
     plot,
     record::Record,
@@ -18,13 +19,14 @@ use crate::{
 };
 
 /// The documents that can hold generated tables.
-const DOCUMENTS: [&str; 8] = [
+const DOCUMENTS: [&str; 9] = [
     "README.md",
     "BENCHMARKING.md",
     "docs/onchain.md",
     "docs/batcher.md",
     "docs/lanes.md",
     "docs/node.md",
+    "docs/one-round.md",
     "docs/operate.md",
     "docs/thresholds.md",
 ];
@@ -75,6 +77,10 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let rows = shown.of_files(&["network", "day", "simulated"]);
     let of_networks = shown.record("network").map(|record| format!("{}\n{}", record.source(), of_networks(&rows)));
     replace(&documents, "network", of_networks.as_deref().unwrap_or(none))?;
+    let none = "No record has these rows. `quorate-bench one-round --record` makes one.\n";
+    let of_one_round =
+        shown.record("one-round").map(|record| format!("{}\n{}", record.source(), of_one_round(shown.of("one-round"))));
+    replace(&documents, "one-round", of_one_round.as_deref().unwrap_or(none))?;
     Ok([&plots[..], &documents].concat())
 }
 
@@ -483,6 +489,47 @@ fn of_quorums(rows: &[Row]) -> String {
     text
 }
 
+/// A key in one round: what each step takes, and beside it what was published of other schemes.
+fn of_one_round(rows: &[Row]) -> String {
+    let best = |bench: &str, engine: &str, n: usize, threads: usize| {
+        let is = |r: &&Row| r.bench == bench && r.n == n && r.threads == threads && r.engine.starts_with(engine);
+        rows.iter().filter(is).min_by(|a, b| a.total().total_cmp(&b.total()))
+    };
+    let milliseconds =
+        |row: Option<&Row>| row.map_or("–".to_owned(), |row| format!("{} ms", short(row.total() / 1e3)));
+    // The note of a transcript begins with its bytes.
+    let bytes = |row: Option<&Row>| row.map_or("–", |row| row.note.split(';').next().unwrap_or_default()).to_owned();
+    let mut text = String::from(
+        "| shares | a transcript | deal, two threads | verify one, one thread | verify one, two threads \
+         | verify those of all dealers, two threads | decrypt, two threads |\n|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let equal = [16, 64, 256, 1024].map(|n| (one_round::EQUAL, n, whole(n as f64)));
+    for (kind, n, what) in equal.into_iter().chain([(one_round::WEIGHTED, 1024, "1,024 of 256 members".to_owned())]) {
+        let columns = [("deal", 2), ("verify", 1), ("verify", 2), ("verify-all", 2), ("decrypt", 2)];
+        let columns = columns.map(|(step, threads)| best(&format!("{kind}{step}"), "quorate/", n, threads));
+        if columns.iter().all(Option::is_none) {
+            continue;
+        }
+        let what = Row::line(&what, columns.into_iter().flatten());
+        text += &format!("| {what} | {} | {} |\n", bytes(columns[0]), columns.map(milliseconds).join(" | "));
+    }
+    text += "\n| one thread | shares | a transcript | deal | verify | decrypt |\n|---|--:|--:|--:|--:|--:|\n";
+    let schemes = [
+        ("quorate/", "quorate"),
+        ("published/chunky", "Chunky, as published"),
+        ("published/groth21", "Groth, as published"),
+    ];
+    for n in [256, 1024] {
+        for (engine, what) in schemes {
+            let columns = ["deal", "verify", "decrypt"];
+            let columns = columns.map(|step| best(&format!("{}{step}", one_round::EQUAL), engine, n, 1));
+            let (shares, bytes) = (whole(n as f64), bytes(columns[0]));
+            text += &format!("| {what} | {shares} | {bytes} | {} |\n", columns.map(milliseconds).join(" | "));
+        }
+    }
+    text
+}
+
 /// The threads of the votes that are shown: those of all other rows of a batcher under load.
 const THREADS_OF_MIX: usize = 2;
 
@@ -756,7 +803,7 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let copy = copy();
         let written = write(copy.path()).unwrap();
-        assert_eq!(written.len(), 11);
+        assert_eq!(written.len(), 12);
         for path in written {
             let name = path.strip_prefix(copy.path()).unwrap().to_str().unwrap();
             assert!(path.is_file() && read(copy.path(), name) == read(&source, name), "{name}: run `make report`");
@@ -981,6 +1028,35 @@ mod tests {
             let text = of_quorums(&[published.clone(), row(128, 13e3), row(2_048, max), row(16_384, max)]);
             assert!(text.ends_with(&format!("\n\nTimes are medians{says}\n")), "{text}");
         }
+    }
+
+    #[test]
+    fn one_round_stands_beside_what_was_published() {
+        let row = |bench: &str, engine: &str, threads: usize, n: usize, ms: f64| -> Row {
+            let us = serde_json::json!({ "min": 1e3 * ms, "median": 1e3 * ms, "max": 1e3 * ms });
+            serde_json::from_value(serde_json::json!({
+                "bench": bench, "engine": engine, "threads": threads, "n": n, "per": "transcript", "us": us, "note": "574,112 bytes; said"
+            }))
+            .unwrap()
+        };
+        let text = of_one_round(&[
+            row("one-round/deal", "quorate/ifma", 2, 1024, 700.0),
+            row("one-round/deal", "quorate/ifma", 1, 1024, 1_300.0),
+            row("one-round/verify", "quorate/portable", 1, 1024, 900.0),
+            row("one-round/verify", "quorate/ifma", 1, 1024, 100.0),
+            row("one-round/verify-all", "quorate/ifma", 2, 1024, 17_000.0),
+            row("one-round/verify", "published/chunky", 1, 1024, 170.0),
+            row("one-round/weighted-deal", "quorate/ifma", 2, 1024, 800.0),
+        ]);
+        for line in [
+            "| 1,024 | 574,112 bytes | 700 ms | 100 ms | – | 17000 ms | – |\n",
+            "| 1,024 of 256 members | 574,112 bytes | 800 ms | – | – | – | – |\n",
+            "| quorate | 1,024 | 574,112 bytes | 1300 ms | 100 ms | – |\n",
+            "| Chunky, as published | 1,024 | – | – | 170 ms | – |\n",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+        assert!(!text.contains("| 16 |"), "what was not measured has no line: {text}");
     }
 
     #[test]

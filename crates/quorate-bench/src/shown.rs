@@ -12,12 +12,13 @@ use crate::{
 
 /// The files of rows, in sets that are shown from one record each: figures of one set stand side by side, and their ratios are
 /// within one machine and one commit.
-const SETS: [&[&str]; 14] = [
+const SETS: [&[&str]; 15] = [
     &SPEED,
     &["bn254"],
     &["curve"],
     &["field"],
     &["threshold"],
+    &["one-round"],
     &["dropin"],
     &["schemes"],
     &["service"],

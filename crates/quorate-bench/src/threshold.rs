@@ -9,7 +9,6 @@
 mod setting;
 mod collect;
 mod keys;
-mod one_round;
 
 use std::hint::black_box;
 
@@ -58,7 +57,6 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     }
     rows.extend(collect::run(run));
     rows.extend(keys::run(run));
-    rows.extend(one_round::run(run));
     rows
 }
 

@@ -4,9 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 mod liar;
+mod reshare;
 mod trial;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroUsize};
 
 use quorate::{Backend, Bls12381Suite, MinPk, MinSig, Options, ParseError, SecretKey, rand_core::CryptoRng};
 use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
@@ -19,6 +20,7 @@ use super::{
     deal::{Encryption, LastProof, Masks, all_are_shown, mask_numbers},
     parameters::{DIGIT_BITS, DIGITS, ROWS, RowBounds},
     transcript::Layout,
+    verify::{Mixture, TOGETHER, add_up},
     *,
 };
 use crate::{Committee, Identifiers, Index, Interpolation, KeyShare, SharedKey, SharingError, sharing::values};
@@ -644,6 +646,64 @@ fn one_false_transcript_among_true_ones_is_named() {
     assert!(verify_all(SUITE, &receivers, [9; 32], &[], &Options::default(), &mut rng()).is_empty());
 }
 
+/// False ones in several sums, each beside true ones, and one that has not the length of a transcript.
+#[test]
+fn false_transcripts_of_several_sums_are_named() {
+    let (_, receivers, published) = honest();
+    let [mut changed, mut cut] = [published.clone(), published.clone()];
+    changed.0[parts(&receivers)[4] + 7] ^= 1;
+    cut.0.pop();
+    let expected = published.0.len();
+    let answers = [
+        (&published, Ok(())),
+        (&changed, Err(ShareTranscriptError::Proof)),
+        (&cut, Err(ShareTranscriptError::Length { found: expected - 1, expected })),
+    ];
+    for threads in [1, TOGETHER / 2 + 1] {
+        let options = Options { threads: NonZeroUsize::new(threads).unwrap(), ..Options::default() };
+        let which = |place: usize| match place {
+            1 | TOGETHER => 1_usize,
+            3 => 2,
+            _ => 0,
+        };
+        let dealt: Vec<_> = (0..2 * TOGETHER + 3).map(|place| answers[which(place)]).collect();
+        let all: Vec<_> = dealt.iter().map(|(transcript, _)| (1, *transcript)).collect();
+        let found = verify_all(SUITE, &receivers, [9; 32], &all, &options, &mut rng());
+        let found: Vec<_> = found.into_iter().map(|answer| answer.map(drop)).collect();
+        assert_eq!(found, dealt.iter().map(|(_, answer)| *answer).collect::<Vec<_>>(), "{threads} threads");
+    }
+}
+
+/// Two dealers work together: one adds a point to a line of its proof, and the other takes it away from its own. With equal weights
+/// their errors are nothing.
+#[test]
+fn cancelling_transcripts() {
+    let (_, receivers, published) = honest();
+    let (mut rng, options) = (rng(), Options::default());
+    // Where the first message has the points of the second line and of the third one, and the key.
+    for place in [DIGITS, DIGITS + 1, DIGITS + 2] {
+        let [one, two] = [(2, G1::generator()), (3, G1::generator().negate())].map(|(dealer, point)| {
+            let add = |bytes: &mut [u8]| add_to(&mut bytes[place * G1::COMPRESSED..][..G1::COMPRESSED], point);
+            let polynomial = polynomial(2, &mut rng);
+            let liar = Liar { first: &add, ..Liar::default() };
+            liar.publish(SUITE, &receivers, &statement(dealer), &polynomial, &mut rng)
+        });
+        let mut equal = Mixture::draw(&receivers, &mut rng);
+        equal.whole = Scalar::ONE;
+        let [opened, other] = [(2, &one), (3, &two)].map(|(dealer, transcript)| {
+            transcript.open(SUITE, &receivers, &statement(dealer), &options, &equal).expect("it decodes")
+        });
+        assert!(add_up(&receivers, &[&opened, &other], &options), "their errors cancel in place {place}");
+        assert!(!add_up(&receivers, &[&opened], &options) && !add_up(&receivers, &[&other], &options));
+
+        let all = [(2, &one), (1, &published), (3, &two)];
+        let answers = verify_all(SUITE, &receivers, [9; 32], &all, &options, &mut rng);
+        let answers: Vec<_> = answers.into_iter().map(|answer| answer.map(drop)).collect();
+        let proof = Err(ShareTranscriptError::Proof);
+        assert_eq!(answers, [proof, Ok(()), proof], "place {place}");
+    }
+}
+
 /// Transcripts of polynomials, as dealers 1, 2 and so on publish them.
 fn dealt(receivers: &ShareReceivers, polynomials: &[SecretPolynomial]) -> Vec<ShareTranscript<MinPk>> {
     let mut rng = rng();
@@ -770,8 +830,8 @@ fn previous() -> (SharedKey<MinPk>, Vec<KeyShare<MinPk>>) {
 }
 
 /// The polynomials of the dealers of a previous key, the constant coefficient being their share.
-fn reshared(shares: &[KeyShare<MinPk>], t: usize, rng: &mut impl CryptoRng) -> Vec<SecretPolynomial> {
-    let of = |share: &KeyShare<MinPk>| {
+fn reshared<S: Bls12381Suite>(shares: &[KeyShare<S>], t: usize, rng: &mut impl CryptoRng) -> Vec<SecretPolynomial> {
+    let of = |share: &KeyShare<S>| {
         let random = polynomial(t, rng);
         let constant = SecretScalar::from_bytes(&share.secret().to_bytes()).unwrap();
         SecretPolynomial::new([constant].into_iter().chain(random.coefficients()[1..].iter().cloned()).collect())

@@ -1,6 +1,6 @@
 //! A transcript as bytes: what a dealer publishes, and what it must look like before anything is proven.
 
-use quorate::{Backend, Bls12381Suite};
+use quorate::{Bls12381Suite, Options, threads::parallel_chunks};
 use quorate_curve::{Bls12381Group, G1, Scalar};
 
 use super::{
@@ -104,6 +104,9 @@ impl Layout {
     }
 }
 
+/// A thread for fewer points than this costs more than it saves.
+const LEAST_POINTS: usize = 64;
+
 /// The parts of a transcript, decoded. The points of G1 were checked for membership where it says so.
 pub(super) struct Parts<S: Bls12381Suite> {
     /// In the subgroup, and none the identity.
@@ -122,16 +125,18 @@ pub(super) struct Parts<S: Bls12381Suite> {
 }
 
 impl<S: Bls12381Suite> Parts<S> {
-    /// Decodes all but the commitment.
+    /// Decodes all but the commitment, on all threads.
     pub(super) fn read(
         bytes: &[u8],
         layout: &Layout,
         receivers: &ShareReceivers,
-        backend: Backend,
+        options: &Options,
     ) -> Result<Self, ShareTranscriptError> {
+        let Options { backend, threads, .. } = *options;
         let points = |part: &'static str, begin: usize, end: usize| -> Result<Vec<G1>, ShareTranscriptError> {
             let encodings: Vec<_> = bytes[begin..end].chunks_exact(G1::COMPRESSED).collect();
-            let points = backend.decode_each(&encodings).into_iter().enumerate();
+            let points = parallel_chunks(threads, &encodings, LEAST_POINTS, |some| backend.decode_each::<G1>(some));
+            let points = points.into_iter().enumerate();
             points.map(|(place, point)| point.map_err(|_| ShareTranscriptError::Part { part, place })).collect()
         };
         let encapsulations = points("encapsulation", layout.encapsulations, layout.digits)?;

@@ -39,10 +39,21 @@
 //! 3. The dealer knows what it contributes: with all r it knows all digits, and so all shares. It cannot have copied or shifted another
 //!    one's contribution: the hash begins with the ceremony, the dealer's index (where a key is shared anew, that of the share), the
 //!    receivers and the suite.
+//!
+//! Several transcripts are verified by one sum in G1 and one in the group of keys: those of each transcript, times a weight of its own
+//! of 128 bits, which the verifier draws when all of them are there. A point that they have in common is multiplied once: the keys of
+//! the receivers, g, h and the generator of the keys.
+//!
+//! - If the sum of one of them is not the identity, then whatever the weights of the others are there is at most one weight modulo r with
+//!   which the total is: r is prime, and what counts is in groups of order r. So transcripts of which one is false add up to the
+//!   identity with a probability of at most 2^-128, also where their dealers work together, so that their errors cancel.
+//! - If a total is not the identity, each transcript is checked by its own sums. So the false ones are named, and no true one is refused.
 
 use std::num::NonZeroUsize;
 
-use quorate::{Backend, Bls12381Suite, Options, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel};
+use quorate::{
+    Backend, Bls12381Suite, Options, PublicKey, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel,
+};
 use quorate_curve::{Bls12381Group, G1, Group, Scalar};
 
 use super::{
@@ -51,7 +62,7 @@ use super::{
     receivers::ShareReceivers,
     transcript::{Layout, Parts, ShareTranscriptError, UncheckedShareTranscript},
 };
-use crate::{committee::Committee, pedersen::second_base, sharing::Commitment};
+use crate::{committee::Committee, interpolation::power_sums, pedersen::second_base, sharing::Commitment};
 
 /// A transcript that proves itself: every receiver can decrypt its share, and the shares are those of the commitment.
 #[derive(Clone, Debug)]
@@ -99,18 +110,19 @@ impl UncheckedShareTranscript {
         options: &Options,
         rng: &mut impl CryptoRng,
     ) -> Result<ShareTranscript<S>, ShareTranscriptError> {
-        self.check(suite, receivers, statement, options, &Mixture::draw(receivers, rng))
+        let opened = self.open(suite, receivers, statement, options, &Mixture::draw(receivers, rng))?;
+        if add_up(receivers, &[&opened], options) { Ok(opened.transcript) } else { Err(ShareTranscriptError::Proof) }
     }
 
-    fn check<S: Bls12381Suite>(
+    /// Decodes everything, and makes the terms of the sums.
+    pub(super) fn open<S: Bls12381Suite>(
         &self,
         suite: S,
         receivers: &ShareReceivers,
         statement: &ShareStatement,
         options: &Options,
         mixture: &Mixture,
-    ) -> Result<ShareTranscript<S>, ShareTranscriptError> {
-        let backend = options.backend;
+    ) -> Result<Opened<S>, ShareTranscriptError> {
         let layout = Layout::of::<S>(receivers);
         let (found, expected) = (self.0.len(), layout.end);
         if found != expected {
@@ -118,8 +130,8 @@ impl UncheckedShareTranscript {
         }
         let bytes = &self.0;
         let keys: Vec<_> = bytes[layout.commitment..layout.encapsulations].chunks_exact(S::Key::COMPRESSED).collect();
-        let commitment = Commitment::<S>::from_bytes(receivers.committee(), &keys, backend)?;
-        let parts = Parts::<S>::read(bytes, &layout, receivers, backend)?;
+        let commitment = Commitment::<S>::from_bytes(receivers.committee(), &keys, options.backend)?;
+        let parts = Parts::<S>::read(bytes, &layout, receivers, options)?;
         let dealt = Said::begin(statement, receivers, suite.name()).and(&bytes[..layout.masks]);
         let said = dealt.and(&bytes[layout.masks..layout.sums]);
         let signs = said.signs(receivers.committee().participants());
@@ -127,46 +139,57 @@ impl UncheckedShareTranscript {
         let weights = said.weights(&signs);
         let challenge = said.and(&bytes[layout.first..layout.answers]).challenge();
 
+        // Everything is multiplied by the weight of the transcript.
+        let whole = mixture.whole;
+        let challenged = whole * challenge;
         let [of_nonces @ .., of_blinding, of_key, of_alone] = &parts.answers[..] else { unreachable!("three more") };
         let [first @ .., first_of_all, first_of_alone] = &parts.first[..] else { unreachable!("two more") };
         let digits = weights.digits.iter().zip(&weights.alone).map(|(weight, alone)| *weight + mixture.alone * *alone);
         let digits: Vec<_> = digits.collect();
-        // What is multiplied by the generator, and by the key of each member.
         let sums: Scalar = parts.sums.iter().zip(&weights.rows).map(|(sum, row)| integer((*sum).into()) * *row).sum();
-        let mut generator = *of_key + challenge * sums + mixture.alone * *of_alone;
-        let mut keys = vec![Scalar::ZERO; receivers.keys().len()];
+        let mut generator = whole * (*of_key + mixture.alone * *of_alone) + challenged * sums;
+        let mut members = vec![Scalar::ZERO; receivers.keys().len()];
         for ((member, slot), weights) in receivers.seats().zip(digits.chunks_exact(DIGITS)) {
             let answers = &of_nonces[slot * DIGITS..];
-            keys[member] = keys[member] + weights.iter().zip(answers).map(|(weight, answer)| *weight * *answer).sum();
+            members[member] =
+                members[member] + weights.iter().zip(answers).map(|(weight, answer)| *weight * *answer).sum();
         }
-        let mut terms = Vec::with_capacity(parts.digits.len() + keys.len() + 2 * first.len() + parts.masks.len() + 4);
-        terms.extend(parts.digits.iter().zip(&digits).map(|(digit, weight)| (*digit, -challenge * *weight)));
-        terms.extend(parts.masks.iter().zip(&weights.rows).map(|(mask, weight)| (*mask, -challenge * *weight)));
-        terms.extend(receivers.keys().iter().map(|key| key.point()).zip(keys));
+        members.iter_mut().for_each(|sum| *sum = whole * *sum);
+        let mut terms = Vec::with_capacity(parts.digits.len() + 2 * first.len() + parts.masks.len() + 2);
+        terms.extend(parts.digits.iter().zip(&digits).map(|(digit, weight)| (*digit, -challenged * *weight)));
+        terms.extend(parts.masks.iter().zip(&weights.rows).map(|(mask, weight)| (*mask, -challenged * *weight)));
         let encapsulations = of_nonces.iter().zip(first).zip(&parts.encapsulations).zip(&mixture.nonces);
         for (((answer, first), encapsulation), weight) in encapsulations {
-            generator = generator + *weight * *answer;
-            terms.extend([(*first, -*weight), (*encapsulation, -*weight * challenge)]);
+            let weight = whole * *weight;
+            generator = generator + weight * *answer;
+            terms.extend([(*first, -weight), (*encapsulation, -weight * challenge)]);
         }
-        terms.extend([(*first_of_all, -Scalar::ONE), (*first_of_alone, -mixture.alone)]);
-        terms.extend([(second_base(), *of_blinding), (G1::generator(), generator)]);
-        let sum = sum_of_multiples(&terms, backend, options.threads);
+        terms.extend([(*first_of_all, -whole), (*first_of_alone, -whole * mixture.alone)]);
 
         let indices: Vec<_> = receivers.committee().indices().zip(weights.participants).collect();
-        let expected = commitment.weighted_sum(receivers.committee(), &indices, options);
-        let of_keys = [(S::Key::generator(), *of_key), (parts.first_key, -Scalar::ONE), (expected, -challenge)];
-        if !without_cofactor(&sum).is_identity() || !backend.msm(&of_keys).is_identity() {
-            return Err(ShareTranscriptError::Proof);
-        }
+        let powers = power_sums(receivers.committee(), &indices, options);
+        let keys = commitment.points().iter().map(PublicKey::point).zip(powers);
+        let mut key_terms: Vec<_> = keys.map(|(key, sum)| (key, -challenged * sum)).collect();
+        key_terms.push((parts.first_key, -whole));
         let digits = bytes[layout.digits..layout.masks].to_vec();
         let receivers = *receivers.digest();
-        Ok(ShareTranscript { receivers, commitment, encapsulations: parts.encapsulations, digits })
+        Ok(Opened {
+            transcript: ShareTranscript { receivers, commitment, encapsulations: parts.encapsulations, digits },
+            terms,
+            members,
+            generator,
+            second_base: whole * *of_blinding,
+            key_terms,
+            key_generator: whole * *of_key,
+        })
     }
 }
 
-/// Verifies many transcripts of one ceremony, each with the number of its dealer: an answer for each, in their order.
+/// Verifies many transcripts of one ceremony, each with the number of its dealer: an answer for each, in their order. `rng` is a CSPRNG
+/// that the dealers cannot predict.
 ///
-/// Cost: that of each, on all threads.
+/// Cost: a square root for each digit, and for sixteen transcripts, or more where there are more threads, one sum with a multiplication
+/// for each digit. If one of them is false, as many sums of one transcript as well. So many transcripts are decoded at a time.
 pub fn verify_all<S: Bls12381Suite>(
     suite: S,
     receivers: &ShareReceivers,
@@ -175,30 +198,90 @@ pub fn verify_all<S: Bls12381Suite>(
     options: &Options,
     rng: &mut impl CryptoRng,
 ) -> Vec<Result<ShareTranscript<S>, ShareTranscriptError>> {
-    let mixtures: Vec<_> = transcripts.iter().map(|_| Mixture::draw(receivers, rng)).collect();
-    let alone = Options { threads: NonZeroUsize::MIN, ..*options };
-    parallel(options.threads, transcripts.len(), |i| {
-        let (dealer, transcript) = transcripts[i];
-        transcript.check(suite, receivers, &ShareStatement { ceremony, dealer }, &alone, &mixtures[i])
-    })
+    let threads = options.threads;
+    // As many for each thread.
+    let together = threads.get() * TOGETHER.div_ceil(threads.get());
+    let mut answers = Vec::with_capacity(transcripts.len());
+    for several in transcripts.chunks(together) {
+        let mixtures: Vec<_> = several.iter().map(|_| Mixture::draw(receivers, rng)).collect();
+        let threads_of_one = NonZeroUsize::new(threads.get() / several.len()).unwrap_or(NonZeroUsize::MIN);
+        let of_one = Options { threads: threads_of_one, ..*options };
+        let opened = parallel(threads, several.len(), |i| {
+            let (dealer, transcript) = several[i];
+            transcript.open(suite, receivers, &ShareStatement { ceremony, dealer }, &of_one, &mixtures[i])
+        });
+        let whole: Vec<&Opened<S>> = opened.iter().flatten().collect();
+        let proven = if add_up(receivers, &whole, options) {
+            vec![true; several.len()]
+        } else {
+            parallel(threads, several.len(), |i| {
+                opened[i].as_ref().is_ok_and(|opened| add_up(receivers, &[opened], &of_one))
+            })
+        };
+        answers.extend(opened.into_iter().zip(proven).map(|(opened, is_proven)| {
+            let opened = opened?;
+            if is_proven { Ok(opened.transcript) } else { Err(ShareTranscriptError::Proof) }
+        }));
+    }
+    answers
+}
+
+/// How many transcripts are in one sum, if there are not more threads. Each has a point and a number for each digit in memory, and the
+/// sum of more of them would hardly be faster.
+pub(super) const TOGETHER: usize = 16;
+
+/// A transcript that is whole and decodes, and what is to add up to the identity in G1 and in the group of keys.
+pub(super) struct Opened<S: Bls12381Suite> {
+    transcript: ShareTranscript<S>,
+    /// Multiples of its own points in G1.
+    terms: Vec<(G1, Scalar)>,
+    /// What is multiplied by the key of each member, by the generator and by the second base.
+    members: Vec<Scalar>,
+    generator: Scalar,
+    second_base: Scalar,
+    /// Multiples of its own points in the group of keys, and what is multiplied by the generator of that group.
+    key_terms: Vec<(S::Key, Scalar)>,
+    key_generator: Scalar,
+}
+
+/// Whether some transcripts prove themselves: everything adds up to the identity.
+pub(super) fn add_up<S: Bls12381Suite>(receivers: &ShareReceivers, opened: &[&Opened<S>], options: &Options) -> bool {
+    let Options { backend, threads, .. } = *options;
+    let mut members = vec![Scalar::ZERO; receivers.keys().len()];
+    for of in opened {
+        members.iter_mut().zip(&of.members).for_each(|(sum, of_one)| *sum = *sum + *of_one);
+    }
+    let generator: Scalar = opened.iter().map(|of| of.generator).sum();
+    let of_second_base: Scalar = opened.iter().map(|of| of.second_base).sum();
+    let of_key_generator: Scalar = opened.iter().map(|of| of.key_generator).sum();
+    let mut terms: Vec<(G1, Scalar)> = opened.iter().flat_map(|of| of.terms.iter().copied()).collect();
+    terms.extend(receivers.keys().iter().map(|key| key.point()).zip(members));
+    terms.extend([(second_base(), of_second_base), (G1::generator(), generator)]);
+    let mut key_terms: Vec<(S::Key, Scalar)> = opened.iter().flat_map(|of| of.key_terms.iter().copied()).collect();
+    key_terms.push((S::Key::generator(), of_key_generator));
+    without_cofactor(&sum_of_multiples(&terms, backend, threads)).is_identity()
+        && sum_of_multiples(&key_terms, backend, threads).is_identity()
 }
 
 /// Random numbers of the verifier, of 128 bits: the weights with which equations are added up. That of the second line is 1.
-struct Mixture {
+pub(super) struct Mixture {
     /// One for each encapsulation.
     nonces: Vec<Scalar>,
     /// That of the digits alone.
     alone: Scalar,
+    /// That of the transcript among others.
+    pub(super) whole: Scalar,
 }
 
 impl Mixture {
-    fn draw(receivers: &ShareReceivers, rng: &mut impl CryptoRng) -> Self {
+    pub(super) fn draw(receivers: &ShareReceivers, rng: &mut impl CryptoRng) -> Self {
         let mut weight = || {
             let mut bytes = [0; 16];
             rng.fill_bytes(&mut bytes);
             Scalar::reduce(&bytes)
         };
-        Self { nonces: (0..receivers.slots() * DIGITS).map(|_| weight()).collect(), alone: weight() }
+        let nonces = (0..receivers.slots() * DIGITS).map(|_| weight()).collect();
+        Self { nonces, alone: weight(), whole: weight() }
     }
 }
 

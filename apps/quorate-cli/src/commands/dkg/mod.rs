@@ -16,6 +16,7 @@ mod deal;
 mod receive;
 mod remains;
 mod finish;
+pub mod combination;
 mod transcripts;
 mod publish;
 mod combine;

@@ -13,9 +13,9 @@ use quorate_threshold::{
     dkg::{Ceremony, CeremonyDigest, MemberNumber, Name, SignedTranscript, verify_signed},
     one_round::{Contributions, ShareTranscript, ShareTranscriptError},
 };
-use serde::{Deserialize, Serialize};
 
 use super::{
+    combination::{Combination, CombinationError, CountedTranscript},
     folder::{Folder, Problems},
     public_file, words,
 };
@@ -54,24 +54,6 @@ pub(super) enum CombineError {
     /// An error that stays, whatever files come.
     Failed(Failure),
 }
-
-/// The file `combination.json`: which transcripts made the key. Whoever comes later takes the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Combination {
-    format: String,
-    ceremony: String,
-    transcripts: Vec<Entry>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    dealer: String,
-    digest: String,
-}
-
-const FORMAT: &str = "quorate-combination-v1";
 
 impl Transcripts {
     /// Reads the folder. What is wrong with a file is said.
@@ -124,10 +106,10 @@ impl Transcripts {
         ceremony: &Ceremony<S>,
         problems: &mut Problems,
     ) -> Result<Combined<S>, CombineError> {
-        let list = Combination::read(folder, ceremony)?;
+        let list = read_list(folder, ceremony)?;
         for dealer in self.twice() {
             let name = ceremony.name(dealer);
-            let is_listed = |list: &Combination| list.transcripts.iter().any(|entry| entry.dealer == name.as_str());
+            let is_listed = |list: &Combination| list.transcripts().iter().any(|entry| entry.dealer == name.as_str());
             problems.once(&if list.as_ref().is_some_and(is_listed) {
                 format!(
                     "of the transcripts of {name}, the one that {} lists counts",
@@ -151,7 +133,7 @@ impl Transcripts {
             match verified {
                 Ok(transcript) => {
                     transcripts.push((sender, transcript));
-                    entries.push(Entry { dealer: name.to_string(), digest: signed.digest().to_string() });
+                    entries.push(CountedTranscript { dealer: name.to_string(), digest: signed.digest().to_string() });
                 }
                 Err(reason) if list.is_some() => {
                     return Err(CombineError::Failed(Failure::usage(anyhow!(
@@ -184,7 +166,7 @@ impl Transcripts {
                 "the shares of the previous key make another key"
             ))));
         }
-        let list = Combination { format: FORMAT.to_owned(), ceremony: ceremony.id().to_string(), transcripts: entries };
+        let list = Combination::new(ceremony, entries);
         Ok(Combined { key, transcripts, list })
     }
 
@@ -197,7 +179,7 @@ impl Transcripts {
         ceremony: &Ceremony<S>,
     ) -> Result<Vec<SignedTranscript>, CombineError> {
         let mut listed = BTreeMap::new();
-        for Entry { dealer, digest } in &list.transcripts {
+        for CountedTranscript { dealer, digest } in list.transcripts() {
             let name = Name::new(dealer).map_err(Failure::usage)?;
             let number = ceremony.member_named(&name);
             let of = number.and_then(|number| self.0.get_mut(&number));
@@ -308,9 +290,9 @@ impl<S: Bls12381Suite> Combined<S> {
     /// Writes `combination.json`, unless it is there, and says whose transcripts count.
     pub(super) fn write_list(&self, folder: &Folder, ceremony: &Ceremony<S>) -> Result<(), CombineError> {
         let path = folder.combination_path();
-        let json = serde_json::to_string_pretty(&self.list).map_err(Failure::internal)? + "\n";
+        let json = self.list.to_json().map_err(Failure::internal)?;
         let is_new = public_file::write_new(&path, json.as_bytes()).map_err(Failure::from)?;
-        if !is_new && Combination::read(folder, ceremony)?.as_ref() != Some(&self.list) {
+        if !is_new && read_list(folder, ceremony)?.as_ref() != Some(&self.list) {
             return Err(CombineError::Listed {
                 awaited: format!("what {} counts, which was written meanwhile", path.display()),
                 problem: format!("{} was written meanwhile; run the same command again", path.display()),
@@ -326,27 +308,20 @@ impl<S: Bls12381Suite> Combined<S> {
     }
 }
 
-impl Combination {
-    fn read<S: Bls12381Suite>(folder: &Folder, ceremony: &Ceremony<S>) -> Result<Option<Self>, CombineError> {
-        let path = folder.combination_path();
-        let found = public_file::read_if_there(&path).map_err(Failure::from)?;
-        let Some(json) = found else { return Ok(None) };
-        let problem = |reason: String| format!("{}: {reason}; get it again from another member", path.display());
-        let wrong = |reason| CombineError::Failed(Failure::usage(anyhow!(problem(reason))));
-        let list: Self = serde_json::from_slice(&json).map_err(|error| {
-            let problem = problem(error.to_string());
-            CombineError::Unfinished { path: path.clone(), problem }
-        })?;
-        if (list.format.as_str(), &list.ceremony) != (FORMAT, &ceremony.id().to_string()) {
-            return Err(wrong(format!("it is not the `{FORMAT}` of the ceremony {}", ceremony.id())));
+/// The list that is there, if one is.
+fn read_list<S: Bls12381Suite>(folder: &Folder, ceremony: &Ceremony<S>) -> Result<Option<Combination>, CombineError> {
+    let path = folder.combination_path();
+    let found = public_file::read_if_there(&path).map_err(Failure::from)?;
+    let Some(json) = found else { return Ok(None) };
+    Combination::from_json(&json, ceremony).map(Some).map_err(|error| {
+        let problem = format!("{}: {error}; get it again from another member", path.display());
+        match error {
+            CombinationError::Json(_) => CombineError::Unfinished { path, problem },
+            CombinationError::OtherCeremony { .. } | CombinationError::Members => {
+                CombineError::Failed(Failure::usage(anyhow!(problem)))
+            }
         }
-        let number = |entry: &Entry| Name::new(&entry.dealer).ok().and_then(|name| ceremony.member_named(&name));
-        let dealers: Option<Vec<_>> = list.transcripts.iter().map(number).collect();
-        if !dealers.is_some_and(|dealers| dealers.is_sorted_by(|one, next| one < next)) {
-            return Err(wrong("it does not name members once each, in the order of ceremony.json".to_owned()));
-        }
-        Ok(Some(list))
-    }
+    })
 }
 
 /// The transcripts of a dealer, one for each share that it deals, or why they do not prove themselves.

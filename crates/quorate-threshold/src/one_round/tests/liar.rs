@@ -142,7 +142,7 @@ pub(super) fn times(point: G1, number: Scalar) -> G1 {
 }
 
 /// Adds to a compressed point.
-pub(super) fn add_to(bytes: &mut [u8], point: G1) {
+pub(super) fn add_to<G: Bls12381Group>(bytes: &mut [u8], point: G) {
     let sum = Backend::Portable.sum(&[Backend::Portable.decode(bytes).expect("a point"), point]);
     bytes.copy_from_slice(sum.compress().as_ref());
 }

@@ -75,7 +75,8 @@ const LIES: [Lie; 16] = [
 ];
 
 /// A ceremony, and what each dealer published.
-struct Trial {
+struct Trial<S> {
+    suite: S,
     rng: ChaCha20Rng,
     secrets: Vec<ShareDecryptionKey>,
     receivers: ShareReceivers,
@@ -84,8 +85,8 @@ struct Trial {
     published: BTreeMap<usize, Vec<(SecretPolynomial, UncheckedShareTranscript)>>,
 }
 
-impl Trial {
-    fn new(seed: u64) -> Self {
+impl<S: Bls12381Suite> Trial<S> {
+    fn new(suite: S, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut below = |n: usize| (rng.next_u64() % n as u64) as usize;
         let members = 2 + below(3);
@@ -110,7 +111,7 @@ impl Trial {
         let last = [Dealing::LastMover, Dealing::Honest][below(2)];
         let dealings = [&[Dealing::Honest], &dealings[1..], &[last]].concat();
         let (secrets, receivers) = receivers(t, &weights, identifiers);
-        let mut trial = Self { rng, secrets, receivers, dealings, published: BTreeMap::new() };
+        let mut trial = Self { suite, rng, secrets, receivers, dealings, published: BTreeMap::new() };
         for dealer in 0..trial.dealings.len() {
             let dealt = trial.deal(dealer, seed);
             trial.published.insert(dealer, dealt);
@@ -166,7 +167,9 @@ impl Trial {
         let carried = |of: &mut deal::Encryption<'_>| carry(of, place, 1);
         let too_far = |of: &mut deal::Encryption<'_>| carry(of, place, beyond);
         let zero = |points: &mut [G1]| points[place % DIGITS] = G1::IDENTITY;
-        let small_commitment = |bytes: &mut [u8]| add_to(&mut bytes[48..96], small);
+        let small_commitment = |bytes: &mut [u8]| {
+            add_to(&mut bytes[S::Key::COMPRESSED..][..S::Key::COMPRESSED], outside_of_the_subgroup::<S::Key>());
+        };
         let first = |bytes: &mut [u8]| add_to(&mut bytes[..48], G1::generator());
         let liar = Liar::default();
         let liar = match self.dealings[dealer] {
@@ -194,7 +197,7 @@ impl Trial {
             Dealing::Lies(Lie::Replayed) => ShareStatement { ceremony: [seed as u8 | 128; 32], ..of_ceremony },
             _ => of_ceremony,
         };
-        let mut transcript = liar.publish(SUITE, &self.receivers, &statement, &polynomial, &mut self.rng);
+        let mut transcript = liar.publish(self.suite, &self.receivers, &statement, &polynomial, &mut self.rng);
         match self.dealings[dealer] {
             // The first dealer is honest, and has spoken.
             Dealing::Lies(Lie::Copied) => transcript = self.published[&0][0].1.clone(),
@@ -216,7 +219,7 @@ impl Trial {
         polynomial: SecretPolynomial,
     ) -> (SecretPolynomial, UncheckedShareTranscript) {
         let statement = statement(dealer as u32 + 1);
-        let transcript = liar.publish(SUITE, &self.receivers, &statement, &polynomial, &mut self.rng);
+        let transcript = liar.publish(self.suite, &self.receivers, &statement, &polynomial, &mut self.rng);
         (polynomial, transcript)
     }
 
@@ -243,17 +246,17 @@ impl Trial {
     }
 
     /// Verifies all that was published together, and each alone. What is true is exactly what no lie is in.
-    fn verified(&mut self) -> BTreeMap<usize, Vec<ShareTranscript<MinPk>>> {
+    fn verified(&mut self) -> BTreeMap<usize, Vec<ShareTranscript<S>>> {
         let options = Options::default();
         let all: Vec<_> =
             self.published.iter().flat_map(|(dealer, of)| of.iter().map(|(_, of)| (*dealer, of))).collect();
         let numbered: Vec<_> = all.iter().map(|(dealer, of)| (*dealer as u32 + 1, *of)).collect();
-        let together = verify_all(SUITE, &self.receivers, [9; 32], &numbered, &options, &mut self.rng);
+        let together = verify_all(self.suite, &self.receivers, [9; 32], &numbered, &options, &mut self.rng);
         assert_eq!(together.len(), all.len());
         let mut verified = BTreeMap::<usize, Vec<_>>::new();
         for ((dealer, transcript), answer) in all.into_iter().zip(together) {
             let dealing = self.dealings[dealer];
-            let alone = verify(SUITE, transcript, &self.receivers, dealer as u32 + 1).map(drop);
+            let alone = verify(self.suite, transcript, &self.receivers, dealer as u32 + 1).map(drop);
             assert_eq!(answer.as_ref().map(drop).map_err(|error| *error), alone, "{dealing:?}");
             assert_eq!(answer.is_ok(), !matches!(dealing, Dealing::Lies(_)), "{dealing:?}: {alone:?}");
             verified.entry(dealer).or_default().extend(answer.ok());
@@ -262,7 +265,7 @@ impl Trial {
     }
 
     /// What must hold for members who see all transcripts but some.
-    fn check(&self, verified: &BTreeMap<usize, Vec<ShareTranscript<MinPk>>>, hidden: &BTreeSet<usize>) {
+    fn check(&self, verified: &BTreeMap<usize, Vec<ShareTranscript<S>>>, hidden: &BTreeSet<usize>) {
         let options = Options::default();
         let counted = self.counted(hidden);
         let transcripts = counted.iter().map(|(dealer, _)| &verified[dealer][0]);
@@ -274,9 +277,10 @@ impl Trial {
         };
         let is_last = |(dealer, _): &(usize, _)| self.dealings[*dealer] == Dealing::LastMover;
         let without = counted.iter().any(is_last) && hidden.is_empty();
-        let key = SharedKey::new(SUITE, committee.clone(), contributions.commitment().clone()).expect("t points");
+        let key = SharedKey::new(self.suite, committee.clone(), contributions.commitment().clone()).expect("t points");
         let secret_key: Scalar = counted.iter().map(|(_, of)| scalar(&of.coefficients()[0])).sum();
-        assert_eq!(key.public_key(), SecretKey::from_bytes(&secret_key.to_bytes()).unwrap().public_key());
+        let expected = SecretKey::<S>::from_bytes(&secret_key.to_bytes()).unwrap().public_key();
+        assert!(key.public_key() == expected, "the key is the sum of what counts");
         let first = committee.indices().next().expect("a share");
         assert_eq!(key.without_share(&options), if without { vec![first] } else { Vec::new() }, "{dealers} dealers");
         let mut shares = Vec::new();
@@ -302,9 +306,20 @@ impl Trial {
     }
 }
 
-/// A ceremony from its seed: everyone sees everything, and some see less.
+/// A new key and a key that is shared anew, in G1 or in G2.
 fn try_seed(seed: u64) {
-    let mut trial = Trial::new(seed);
+    if seed.is_multiple_of(2) {
+        try_ceremony(SUITE, seed);
+        reshare::try_seed(MinSig::Basic, seed);
+    } else {
+        try_ceremony(MinSig::Basic, seed);
+        reshare::try_seed(SUITE, seed);
+    }
+}
+
+/// A ceremony from its seed: everyone sees everything, and some see less.
+fn try_ceremony<S: Bls12381Suite>(suite: S, seed: u64) {
+    let mut trial = Trial::new(suite, seed);
     let verified = trial.verified();
     trial.check(&verified, &BTreeSet::new());
     // Whoever does not see one of the others' transcripts comes to another key, and no share is of another key than its own.
@@ -315,7 +330,7 @@ fn try_seed(seed: u64) {
     }
 }
 
-/// About a second of CPU each, and each lie has a ceremony below.
+/// About two seconds of CPU each, and each lie has a ceremony below.
 const FEW: u64 = 2;
 
 #[test]
@@ -323,12 +338,17 @@ fn ceremonies_of_few_seeds() {
     (0..FEW).for_each(try_seed);
 }
 
-/// Each lie in turn by the second dealer of one ceremony, so that none is left to chance.
+/// Each lie in turn by the second dealer of one ceremony, so that none is left to chance. Those about keys in both groups.
 #[test]
 fn every_lie_is_seen_beside_true_transcripts() {
-    let mut trial = Trial::new(1);
-    for lie in LIES {
-        trial.dealings[1] = Dealing::Lies(lie);
+    lies_are_seen(SUITE, &LIES);
+    lies_are_seen(MinSig::Basic, &[Lie::OtherPolynomial, Lie::SmallOrderCommitment, Lie::OtherFirstMessage]);
+}
+
+fn lies_are_seen<S: Bls12381Suite>(suite: S, lies: &[Lie]) {
+    let mut trial = Trial::new(suite, 1);
+    for lie in lies {
+        trial.dealings[1] = Dealing::Lies(*lie);
         let dealt = trial.deal(1, 1);
         trial.published.insert(1, dealt);
         let verified = trial.verified();
@@ -336,10 +356,21 @@ fn every_lie_is_seen_beside_true_transcripts() {
     }
 }
 
-/// `cargo test --release -p quorate-threshold ceremonies_of_many_seeds -- --ignored`: about a second of CPU a seed.
+/// `cargo test --release -p quorate-threshold ceremonies_of_many_seeds -- --ignored`: about two seconds of CPU a seed.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes more than an hour"]
 fn ceremonies_of_many_seeds() {
     let seeds = std::env::var("QUORATE_SEEDS").map_or(3_000, |seeds| seeds.parse().expect("a number of seeds"));
     (FEW..seeds).for_each(try_seed);
+}
+
+/// A point of the curve of a group that is not in the group: in G1 that of order three.
+fn outside_of_the_subgroup<G: Bls12381Group>() -> G {
+    let point = |x: u8| {
+        let mut bytes = vec![0; G::COMPRESSED];
+        (bytes[0], bytes[G::COMPRESSED - 1]) = (0x80, x);
+        let point: G = Backend::Portable.decode(&bytes).ok()?;
+        (!Backend::Portable.is_member(&point)).then_some(point)
+    };
+    (0..=u8::MAX).find_map(point).expect("most points are not in it")
 }
