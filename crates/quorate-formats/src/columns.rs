@@ -17,6 +17,12 @@ pub(crate) const POINT_LIMIT: usize = 192;
 /// The longest id, name of a suite and name of a source: 32 KiB. Reports keep up to a thousand of them.
 pub const NAME_LIMIT: usize = 32 << 10;
 
+/// So many names of unknown fields are kept, each of at most [`UNKNOWN_CHARACTERS`]: an input can have any number of them.
+pub const UNKNOWN_FIELDS: usize = 16;
+
+/// So many characters of the name of an unknown field are kept.
+pub const UNKNOWN_CHARACTERS: usize = 64;
+
 /// A field of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {

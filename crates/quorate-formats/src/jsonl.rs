@@ -28,7 +28,10 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, check_name, members_of_bitmap};
+use crate::columns::{
+    Columns, Element, Field, List, NO_ROOM, Room, UNKNOWN_CHARACTERS, UNKNOWN_FIELDS, Unbounded, check_name,
+    members_of_bitmap,
+};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
@@ -193,12 +196,6 @@ enum State {
     Array { elements: Elements, next: u64 },
     Done,
 }
-
-/// So many names of unknown fields are kept, each of at most [`UNKNOWN_CHARACTERS`]: an input can have any number of them.
-pub const UNKNOWN_FIELDS: usize = 16;
-
-/// So many characters of the name of an unknown field are kept.
-pub const UNKNOWN_CHARACTERS: usize = 64;
 
 #[derive(Debug, Default)]
 struct Unknown {

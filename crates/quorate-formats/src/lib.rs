@@ -105,7 +105,7 @@ pub mod light_client;
 // Verdicts for what the readers give, window by window.
 pub mod judge;
 
-pub use columns::{NAME_LIMIT, Room, Unbounded, check_name};
+pub use columns::{NAME_LIMIT, Room, UNKNOWN_CHARACTERS, UNKNOWN_FIELDS, Unbounded, check_name};
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, EntryFault, Malformed};
 pub use error::InputError;

@@ -122,8 +122,8 @@ impl ParquetRows {
         self.footer
     }
 
-    /// The names of columns that no claim has, which are skipped: the first [`UNKNOWN_FIELDS`](crate::jsonl::UNKNOWN_FIELDS) of them,
-    /// cut to [`UNKNOWN_CHARACTERS`](crate::jsonl::UNKNOWN_CHARACTERS).
+    /// The names of columns that no claim has, which are skipped: the first [`UNKNOWN_FIELDS`](crate::UNKNOWN_FIELDS) of them,
+    /// cut to [`UNKNOWN_CHARACTERS`](crate::UNKNOWN_CHARACTERS).
     #[must_use]
     pub fn unknown_columns(&self) -> Vec<String> {
         crate::table::unknown(&columns_of(self.metadata.file_metadata().schema_descr()))

@@ -6,10 +6,9 @@ use quorate::SourceId;
 use quorate_host::clipped;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, Room, check_name, take_room};
+use crate::columns::{Columns, Field, Room, UNKNOWN_CHARACTERS, UNKNOWN_FIELDS, check_name, take_room};
 use crate::entry::Malformed;
 #[cfg(feature = "parquet")]
-use crate::jsonl::{UNKNOWN_CHARACTERS, UNKNOWN_FIELDS};
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column as its table states it.
