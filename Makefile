@@ -248,6 +248,8 @@ python-lock: ## After a change of what the tests of the Python package need: req
 
 # Zig links against the glibc of manylinux 2.17, whatever this machine has.
 wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, or for TARGETS, from glibc 2.17 on (needs Python 3.11 or later, and `rustup target add` of each)
+	rm -f $(PACKAGE)/LICENCES-OF-DEPENDENCIES.html
+	@test ! -e "$$LICENCES" || cp "$$LICENCES" $(PACKAGE)/LICENCES-OF-DEPENDENCIES.html
 	cd $(PACKAGE) && for target in $(or $(TARGETS),x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu); do \
 		PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dist --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \

@@ -163,6 +163,18 @@ TAKES = {
     "scripts/c_library.sh": "{licence}",
 }
 
+# The licences of the crates that are linked in: who puts the file that `make dist` writes into what is published.
+LINKED = {
+    "packaging/tree.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "scripts/c_library.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "bindings/go/build.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "bindings/java/build.sh": "META-INF/LICENCES-OF-DEPENDENCIES.html",
+    "bindings/node/build.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "bindings/node/package.json": '"LICENCES-OF-DEPENDENCIES.html"',
+    "crates/quorate-python/pyproject.toml": '"LICENCES-OF-DEPENDENCIES.*"',
+    "Makefile": "$(PACKAGE)/LICENCES-OF-DEPENDENCIES.html",
+}
+
 
 def unlicensed(packages: list[dict]) -> list[str]:
     """What would be published without the text of a licence."""
@@ -177,6 +189,12 @@ def unlicensed(packages: list[dict]) -> list[str]:
         for name, taken in TAKES.items():
             if taken.format(licence=licence) not in (ROOT / name).read_text():
                 wrong.append(f"{name} does not take {licence} along")
+    for name, taken in LINKED.items():
+        if taken not in (ROOT / name).read_text():
+            wrong.append(f"{name} does not take {taken} along, the licences of what is linked in")
+    images = (ROOT / "packaging/Containerfile").read_text()
+    if images.count("\nFROM scratch AS ") != images.count("\nCOPY licences /usr/share/doc/quorate\n"):
+        wrong.append("packaging/Containerfile: an image has no licences")
     return wrong
 
 

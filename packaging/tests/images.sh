@@ -35,6 +35,7 @@ bundle() {
     tar -xf "$archive" -C "$work/$1"
     docker_reads "$1"
     umoci --log fatal unpack --image "$work/$1:$1:$version" "$work/$2"
+    licences "$2"
     [[ $(jq -c .process.user "$work/$2/config.json") = '{"uid":65532,"gid":65532'* ]] || fail "$1 does not run as 65532"
     # As a container of podman with the network of the machine: no capabilities, nothing to write but its volumes.
     change "$2" '.root.readonly = true | .process.terminal = false | .process.noNewPrivileges = true | .process.capabilities = {}
@@ -61,6 +62,12 @@ docker_reads() {
 authorities() {
     cmp "$work/$1/rootfs/etc/ssl/certs/ca-certificates.crt" <(LC_ALL=C && cat /usr/share/ca-certificates/mozilla/*.crt) ||
         fail "$1 trusts other authorities of TLS than those of Debian's ca-certificates"
+}
+# licences NAME: quorate's own, and, where a release has written them, those of what the program is linked with.
+licences() {
+    local there=$work/$1/rootfs/usr/share/doc/quorate all=$folder/quorate-$version-licences.html
+    cmp LICENSE-MIT "$there/LICENSE-MIT" && cmp LICENSE-APACHE "$there/LICENSE-APACHE" || fail "$1 has not both licences"
+    [[ ! -e $all ]] || cmp "$all" "$there/LICENCES-OF-DEPENDENCIES.html" || fail "$1 has not the licences of its libraries"
 }
 change() { jq "$2" "$work/$1/config.json" > "$work/new" && mv "$work/new" "$work/$1/config.json"; }
 # volume NAME SOURCE TARGET: a folder of the host that belongs to the image's user.
