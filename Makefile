@@ -267,7 +267,7 @@ $(BOOK_VENV)/made: $(BOOK)/requirements.txt
 # Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
 # What is published, and nothing of what lies there from another version.
 PUBLISHED := $(BUILT)/published
-dist: ## Everything that a release publishes, most of it in target/published: programs, Debian packages, images, libraries, sums (half an hour)
+dist: ## Everything that a release publishes, in target/published: programs, Debian packages, images, packages for other languages, sums (half an hour)
 	rm -rf $(PUBLISHED)
 	packaging/dist.sh $(PUBLISHED)
 
