@@ -9,10 +9,14 @@ source "$(dirname "$0")/../common.sh"
 need crun crun
 need umoci umoci
 need jq jq
+need curl curl
+need python3 python3
 folder=$(realpath "$1") architecture=$(dpkg --print-architecture)
 work=$(mktemp -d)
 containers=()
+chain=
 end() {
+    [[ -z $chain ]] || kill "$chain" || true
     for name in "${containers[@]}"; do crun --cgroup-manager=disabled --root "$work/state" delete --force "$name" 2> /dev/null || true; done
     rm -rf "$work"
 }
@@ -140,4 +144,14 @@ bundle quorate-chain chain
 authorities chain
 arguments chain --version
 [[ $(run chain) = "quorate-chain $version" ]] || fail "quorate-chain"
+# It follows a chain on which nothing was settled, and is ready when it has compared what it read with the contract.
+python3 scripts/empty_chain.py 0 > "$work/port" 2> "$work/asked" &
+chain=$!
+within 20 test -s "$work/port"
+volume chain follower /var/lib/quorate-chain
+arguments chain follow --rpc "http://127.0.0.1:$(cat "$work/port")" --contract "$(address 12)" --metrics 127.0.0.1:0 --every 0.1
+start chain
+follows() { curl --silent --fail "$(sed -n 's|.*\(http://127[0-9.:]*\)/metrics|\1|p' "$work/chain.log")/readyz"; }
+within 20 follows
+stop chain
 echo "5 images ran, none larger than $(du --bytes "$folder"/*-"$version-$architecture".oci.tar | sort -n | tail -n 1 | awk '{ printf "%.1f", $1 / 1048576 }') MiB"
