@@ -35,6 +35,9 @@ export LEVEL=0
 architecture=$(dpkg --print-architecture)
 VERSION=$version~before packaging/debs.sh "$tree" "$architecture" "$work/before"
 packaging/debs.sh "$tree" "$architecture" "$work/now"
+# Each was made in a folder of its own, so what is made again is the same, or tells something about its folder.
+packaging/debs.sh "$tree" "$architecture" "$work/again"
+for package in "$work"/now/*; do cmp "$package" "$work/again/${package##*/}" || fail "packages of one tree differ"; done
 
 # The mirror and the keys that this machine itself uses.
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Release: bookworm' | head -n 1)
