@@ -151,6 +151,20 @@ within 10 metrics
 sees() { inside nsenter --mount --target "$carrier" test -S "$1"; }
 sees /run/quorate-signer-metrics/metrics.sock || fail "the carrier of the metrics does not see theirs"
 ! sees /run/quorate-signer/signer.sock || fail "the carrier of the metrics sees the socket that signs"
+# As docs/signer.md has it: a sealed passphrase, here by a key of this root, because there is no TPM.
+inside systemd-creds encrypt --with-key=host --name=passphrase /etc/quorate-signer/passphrase /etc/quorate-signer/sealed > "$work/log" 2>&1 ||
+    fail "systemd-creds: $(cat "$work/log")"
+mkdir "$root/etc/systemd/system/quorate-signer.service.d"
+cat > "$root/etc/systemd/system/quorate-signer.service.d/sealed.conf" << END
+[Service]
+LoadCredential=
+LoadCredential=keystore:/etc/quorate-signer/keystore.json
+LoadCredentialEncrypted=passphrase:/etc/quorate-signer/sealed
+END
+rm "$root/etc/quorate-signer/passphrase"
+inside systemctl daemon-reload
+inside systemctl restart quorate-signer
+within 10 metrics
 # The node's folder is made for its user, as docs/install.md has it. Without a chain, a node says that it reaches none.
 code=0
 inside systemd-run --quiet --pipe --wait --uid quorate --property StateDirectory=quorate-node --property StateDirectoryMode=0700 \
