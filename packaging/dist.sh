@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Everything that a release publishes (docs/install.md has the list), with the SHA-256 of each file of FOLDER in SHA256SUMS. Wheels and the
-# packages for Go, Node and Java stay where `make` puts them.
+# Everything that a release publishes (docs/install.md has the list), with the SHA-256 of each file of FOLDER in SHA256SUMS.
 #
 #   packaging/dist.sh FOLDER
 #
 # TARGETS names the targets; by default those that the toolchain has a standard library for, of x86-64 and aarch64.
-# PARTS names what is made: programs debs images source libraries bill (of materials); by default all. The archives of programs hold the
-# licences that `bill` writes: without it they are other bytes than those of a release.
+# PARTS names what is made: programs debs images source libraries bill (of materials); by default all. What has programs or libraries in it
+# holds the licences that `bill` writes: without it they are other bytes than those of a release.
+# OTHER is such a FOLDER of the same commit from a machine with the other CPU: the packages for Go, Node and Java get their native libraries
+# from there as well, because one package is for both.
 source "$(dirname "$0")/common.sh"
 mkdir -p "$1"
 out=$(realpath "$1")
@@ -30,15 +31,19 @@ tool() {
     [[ -x $root/bin/$1 ]] || "${CARGO:-cargo}" install --quiet --locked --root "$root" "$1" --version "${@:2}" >&2 || return
     echo "$root/bin/$1"
 }
+# The same things as below: a bill for each.
+declare -A bills=([libquorate]=crates/quorate-c [quorate-npm]=bindings/node [quorate-java]=bindings/java/native
+    [quorate-python]=crates/quorate-python [quorate-cli]=apps/quorate-cli)
+for program in "${programs[@]:1}"; do bills[$program]=apps/$program; done
 if wanted bill; then
     about=$(tool cargo-about 0.9.3 --features cli)
     cyclonedx=$(tool cargo-cyclonedx 0.5.9)
     export LICENCES=$out/quorate-$version-licences.html
     "$about" generate --config packaging/licences.toml --locked --workspace --fail packaging/licences.hbs --output-file "$LICENCES"
-    for program in quorate-cli quorate-server quorate-node quorate-signer quorate-chain; do
-        "$cyclonedx" cyclonedx --quiet --format json --manifest-path "apps/$program/Cargo.toml" --override-filename bill
+    for name in "${!bills[@]}"; do
+        "$cyclonedx" cyclonedx --quiet --format json --manifest-path "${bills[$name]}/Cargo.toml" --override-filename bill
         # Without the name of this machine's folder.
-        sed "s|file://$PWD/|file:///quorate/|g" "apps/$program/bill.json" > "$out/$program-$version.cdx.json"
+        sed "s|file://$PWD/|file:///quorate/|g" "${bills[$name]}/bill.json" > "$out/$name-$version.cdx.json"
         # Every member of the workspace has got one.
         git ls-files --others --exclude-standard '*/bill.json' | xargs --no-run-if-empty rm
     done
@@ -53,11 +58,37 @@ if wanted source; then
     git archive --format=tar --prefix="quorate-$version/" HEAD | gzip -9 --no-name > "$out/quorate-$version-source.tar.gz"
 fi
 if wanted libraries; then
-    make c PROFILE=dist
-    rm -rf "$out/libquorate-$version-$(uname -m)"
-    cp -r "${CARGO_TARGET_DIR:-target}/c" "$out/libquorate-$version-$(uname -m)"
-    pack "$out/libquorate-$version-$(uname -m)"
-    make go node java wheels PROFILE=dist TARGETS="$TARGETS"
+    built=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+    # Nothing of another version, or of another CPU, but what is from OTHER.
+    rm -rf bindings/node/*.node bindings/go/lib bindings/java/target "$built/wheels" "$built/c"
+    if [[ -n ${OTHER:-} ]]; then
+        tar --extract --gzip --file "$OTHER/quorate-$version-npm.tgz" --directory bindings/node --strip-components 1 --wildcards '*.node'
+        tar --extract --gzip --file "$OTHER/quorate-$version-go.tar.gz" --directory bindings/go --strip-components 1 --wildcards '*/lib/*.a'
+        mkdir -p bindings/java/target/native-resources
+        (jar=$(realpath "$OTHER/quorate-$version.jar") && cd bindings/java/target/native-resources && jar --extract --file "$jar" io/quorate/native)
+    fi
+    make c go node java wheels PROFILE=dist TARGETS="$TARGETS"
+    cp -r "$built/c" "$out/libquorate-$version-$(uname -m)"
+    # What git ignores of the Go module is what it is linked with.
+    mkdir "$out/quorate-$version-go"
+    (cd bindings/go && { git ls-files && git ls-files --others --ignored --exclude-standard; } | grep -v '^\.' |
+        tar --create --files-from -) | tar --extract --directory "$out/quorate-$version-go"
+    for folder in "libquorate-$version-$(uname -m)" "quorate-$version-go"; do
+        pack "$out/$folder"
+        rm -r "${out:?}/$folder"
+    done
+    (cd bindings/node && npm pack --silent --pack-destination "$out")
+    mv "$out/quorate-$version.tgz" "$out/quorate-$version-npm.tgz"
+    # The jar that was tested, and what Maven Central wants beside it.
+    mvn -q -B ${MAVEN_ARGS:-} --file bindings/java/pom.xml -P release -DskipTests package
+    cp bindings/java/target/quorate-"$version"{,-sources,-javadoc}.jar "$out"
+    cp bindings/java/pom.xml "$out/quorate-$version.pom"
+    cp "$built"/wheels/*.whl "$out"
+    for package in npm go; do
+        # `x64 arm64` in the one, and `linux_amd64 linux_arm64` in the other.
+        (($(tar -tzf "$out"/quorate-"$version-$package".t*gz | grep -c -e '\.node$' -e '\.a$') == 2)) ||
+            echo "dist: quorate-$version-$package is for $(uname -m) alone (OTHER=FOLDER of a machine with the other CPU)" >&2
+    done
 fi
 
 # The script and the formula name the sums of what they download.

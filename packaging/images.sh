@@ -14,8 +14,10 @@ out=$(realpath "$3")
 work=$(mktemp -d)
 buildah=(buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs)
 trap '"${buildah[@]}" rm --all > /dev/null 2>&1 || true; rm -rf "$work"' EXIT
-mkdir -p "$work/context/empty" "$work/context/certificates"
+mkdir -p "$work/context/empty" "$work/context/certificates" "$work/context/licences"
 cp -r "$tree/bin" "$work/context/bin"
+# quorate's own licences, and those of what the programs are linked with.
+install --mode 644 "$tree"/share/doc/quorate/LICEN?E* "$work/context/licences"
 # Debian's list, and not the one of this machine in /etc/ssl: that one also has the private authorities that somebody has added here.
 (LC_ALL=C && cat "$authorities"/*.crt) > "$work/context/certificates/ca-certificates.crt"
 for program in "${programs[@]}"; do

@@ -37,5 +37,7 @@ for program in "${programs[@]}"; do
     # Cargo's `strip` leaves the names in the command line's program.
     [[ ! -e $built/$target/dist/$program ]] || "$strip" --strip-all -o "$tree/bin/$program" "$built/$target/dist/$program"
 done
+# An emulator starts programs of other CPUs alone.
+[[ $target != "$(uname -m)"-* ]] || unset EMULATOR
 packaging/tree.sh "$tree"
 pack "$tree"

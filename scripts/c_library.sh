@@ -35,6 +35,9 @@ ln -sf "libquorate.so.$version" "$folder/lib/libquorate.so.$abi"
 ln -sf "libquorate.so.$abi" "$folder/lib/libquorate.so"
 cp crates/quorate-c/include/quorate.h "$folder/include/"
 cp LICENSE-APACHE LICENSE-MIT "$folder/"
+# The licences of the crates that are linked in, which `make dist` has written.
+rm -f "$folder/LICENCES-OF-DEPENDENCIES.html"
+[[ ! -e ${LICENCES:-} ]] || cp "$LICENCES" "$folder/LICENCES-OF-DEPENDENCIES.html"
 
 # Both find their folder from where they lie, so that it can be moved.
 cat > "$folder/lib/pkgconfig/quorate.pc" << END

@@ -88,6 +88,23 @@ ELSEWHERE = {
     "bindings/java/pom.xml": "<url>{repository}</url>",
     "crates/quorate-python/pyproject.toml": 'Repository = "{repository}"',
 }
+# Where RELEASING.md says how each of them is published.
+STEPS = {
+    "bindings/go/go.mod": "tag that commit `bindings/go/vX.Y.Z`",
+    "bindings/node/package.json": "`npm publish --access public target/published/quorate-X.Y.Z-npm.tgz`",
+    "contracts/package.json": "`npm publish --access public`",
+    "bindings/java/pom.xml": "\n## Maven Central\n",
+    "crates/quorate-python/pyproject.toml": "`twine upload target/published/*.whl`",
+}
+# What packaging/dist.sh puts where these steps look for it.
+GATHERED = [
+    "quorate-$version-npm.tgz", "quorate-$version-go", '"$version"{,-sources,-javadoc}.jar', "quorate-$version.pom", "wheels/*.whl"
+]
+# Maven Central takes no jar without them.
+CENTRAL = [
+    "<name>", "<description>", "<licenses>", "<developers>", "<connection>scm:git:{repository}.git</connection>",
+    "maven-source-plugin", "maven-javadoc-plugin",
+]
 # A lockfile of npm has the version of its own package twice.
 NPM_LOCK = ['"version": "{version}",\n  "lockfileVersion"', '      "version": "{version}",\n      "license"']
 CARGO_LOCK = 'name = "%s"\nversion = "{version}"'
@@ -144,7 +161,13 @@ def places(packages: list[dict]) -> list[str]:
         if programs and (package["metadata"] or {}).get("binstall") != BINSTALL:
             wrong.append(f"{package['name']}: [package.metadata.binstall] is not {BINSTALL}")
     versioned = [(name, line) for name, lines in VERSIONED.items() for line in lines]
-    for name, line in [*ELSEWHERE.items(), *versioned, *BUILT.items()]:
+    assert STEPS.keys() == ELSEWHERE.keys()
+    gathered = [("packaging/dist.sh", line) for line in GATHERED]
+    central = [("bindings/java/pom.xml", line) for line in CENTRAL]
+    steps = [("RELEASING.md", line) for line in STEPS.values()]
+    plain = [(name, line) for name, line in [*gathered, *steps] if line not in (ROOT / name).read_text()]
+    wrong += [f"{name} has no {line.strip()}" for name, line in plain]
+    for name, line in [*ELSEWHERE.items(), *versioned, *BUILT.items(), *central]:
         line = line.format(**names)
         if line not in (ROOT / name).read_text():
             wrong.append(f"{name} has no {line}")
@@ -163,6 +186,18 @@ TAKES = {
     "scripts/c_library.sh": "{licence}",
 }
 
+# The licences of the crates that are linked in: who puts the file that `make dist` writes into what is published.
+LINKED = {
+    "packaging/tree.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "scripts/c_library.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "bindings/go/build.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "bindings/java/build.sh": "META-INF/LICENCES-OF-DEPENDENCIES.html",
+    "bindings/node/build.sh": "LICENCES-OF-DEPENDENCIES.html",
+    "bindings/node/package.json": '"LICENCES-OF-DEPENDENCIES.html"',
+    "crates/quorate-python/pyproject.toml": '"LICENCES-OF-DEPENDENCIES.*"',
+    "Makefile": "$(PACKAGE)/LICENCES-OF-DEPENDENCIES.html",
+}
+
 
 def unlicensed(packages: list[dict]) -> list[str]:
     """What would be published without the text of a licence."""
@@ -177,6 +212,12 @@ def unlicensed(packages: list[dict]) -> list[str]:
         for name, taken in TAKES.items():
             if taken.format(licence=licence) not in (ROOT / name).read_text():
                 wrong.append(f"{name} does not take {licence} along")
+    for name, taken in LINKED.items():
+        if taken not in (ROOT / name).read_text():
+            wrong.append(f"{name} does not take {taken} along, the licences of what is linked in")
+    images = (ROOT / "packaging/Containerfile").read_text()
+    if images.count("\nFROM scratch AS ") != images.count("\nCOPY licences /usr/share/doc/quorate\n"):
+        wrong.append("packaging/Containerfile: an image has no licences")
     return wrong
 
 

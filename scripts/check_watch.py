@@ -15,7 +15,6 @@
 
 import contextlib
 import http.client
-import http.server
 import json
 import os
 import pathlib
@@ -27,6 +26,8 @@ import sys
 import tempfile
 import threading
 import time
+
+from empty_chain import chain_at
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(os.environ.get("PROGRAMS", ROOT / "target/debug"))
@@ -168,53 +169,6 @@ def signer(folder):
         return watched(place)
 
 
-class Chain(http.server.BaseHTTPRequestHandler):
-    """A chain of 100 blocks on which nothing was settled."""
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        result = getattr(self, asked["method"])(*asked["params"])
-        body = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def eth_chainId(self):
-        return "0x1"
-
-    def eth_getCode(self, *_):
-        return "0x60"
-
-    def eth_call(self, call, *_):
-        if (call.get("input") or call["data"]) == "0xc19d93fb":
-            # `state()` of a settlement that is new: the hash of two words of zero.
-            return "0xad3228b676f7d3cd4284a5443f17f1962b36e491b30a40b2405849e597ba5fb5"
-        # Two words: the parameters of a contract to which results are posted are as many.
-        return "0x" + "00" * 64
-
-    def eth_getBalance(self, *_):
-        return "0x0"
-
-    def eth_getTransactionCount(self, *_):
-        return "0x0"
-
-    def eth_maxPriorityFeePerGas(self):
-        return "0x1"
-
-    def eth_getLogs(self, *_):
-        return []
-
-    def eth_getBlockByNumber(self, number, _):
-        height = {"latest": 100, "finalized": 90}.get(number)
-        height = int(number, 16) if height is None else height
-        word = lambda value: f"0x{value:064x}"
-        return {"number": hex(height), "hash": word(height + 1), "parentHash": word(height), "timestamp": hex(int(time.time()))}
-
-    def log_message(self, *_):
-        pass
-
-
 def follower(folder):
     return of_chain("follow", "--network", str(folder / "network.json"))
 
@@ -228,7 +182,7 @@ def watcher(folder):
 
 def of_chain(command, *more):
     """What a command of quorate-chain tells that follows a settlement."""
-    chain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chain)
+    chain = chain_at(0)
     threading.Thread(target=chain.serve_forever, daemon=True).start()
     arguments = [command, "--rpc", f"http://127.0.0.1:{chain.server_port}", "--contract", "0x" + "0c" * 20]
     arguments += ["--confirmations", "finalized", "--every", "0.1", *more]

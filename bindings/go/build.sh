@@ -12,6 +12,9 @@ system=$(go env GOOS)_$(go env GOARCH)
 mkdir -p "lib/$system" include
 cp "$made/lib/libquorate.a" "lib/$system/"
 cp "$made/include/quorate.h" include/
+# The licences of the crates that are linked in, which `make dist` has written.
+rm -f LICENCES-OF-DEPENDENCIES.html
+[ ! -e "$made/LICENCES-OF-DEPENDENCIES.html" ] || cp "$made/LICENCES-OF-DEPENDENCIES.html" .
 
 unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; exit 1; }

@@ -21,6 +21,10 @@ if [ "$profile" = dev ]; then folder=debug; fi
 resources=$here/target/native-resources/io/quorate/native/linux-$(uname -m)
 mkdir -p "$resources"
 cp "$built/$folder/libquorate_java_binding.so" "$resources/"
+# The licences of the crates that are linked in, which `make dist` has written. Maven leaves in target/classes what was once a resource.
+rm -f "$here"/target/*/META-INF/LICENCES-OF-DEPENDENCIES.html
+mkdir -p "$here/target/native-resources/META-INF"
+[ ! -e "${LICENCES:-}" ] || cp "$LICENCES" "$here/target/native-resources/META-INF/LICENCES-OF-DEPENDENCIES.html"
 
 cd "$here"
 # shellcheck disable=SC2086 # several arguments

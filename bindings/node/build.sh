@@ -37,6 +37,9 @@ if [ "$profile" = dev ]; then folder=debug; fi
 built=$package/quorate.linux-$arch-gnu.node
 cp "$target/$folder/libquorate_node_binding.so" "$built.new"
 mv "$built.new" "$built"
+# The licences of the crates that are linked in, which `make dist` has written.
+rm -f "$package/LICENCES-OF-DEPENDENCIES.html"
+[ ! -e "${LICENCES:-}" ] || cp "$LICENCES" "$package/LICENCES-OF-DEPENDENCIES.html"
 
 cd "$package"
 npm ci --loglevel=error

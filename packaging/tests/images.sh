@@ -9,10 +9,14 @@ source "$(dirname "$0")/../common.sh"
 need crun crun
 need umoci umoci
 need jq jq
+need curl curl
+need python3 python3
 folder=$(realpath "$1") architecture=$(dpkg --print-architecture)
 work=$(mktemp -d)
 containers=()
+chain=
 end() {
+    [[ -z $chain ]] || kill "$chain" || true
     for name in "${containers[@]}"; do crun --cgroup-manager=disabled --root "$work/state" delete --force "$name" 2> /dev/null || true; done
     rm -rf "$work"
 }
@@ -35,6 +39,7 @@ bundle() {
     tar -xf "$archive" -C "$work/$1"
     docker_reads "$1"
     umoci --log fatal unpack --image "$work/$1:$1:$version" "$work/$2"
+    licences "$2"
     [[ $(jq -c .process.user "$work/$2/config.json") = '{"uid":65532,"gid":65532'* ]] || fail "$1 does not run as 65532"
     # As a container of podman with the network of the machine: no capabilities, nothing to write but its volumes.
     change "$2" '.root.readonly = true | .process.terminal = false | .process.noNewPrivileges = true | .process.capabilities = {}
@@ -61,6 +66,12 @@ docker_reads() {
 authorities() {
     cmp "$work/$1/rootfs/etc/ssl/certs/ca-certificates.crt" <(LC_ALL=C && cat /usr/share/ca-certificates/mozilla/*.crt) ||
         fail "$1 trusts other authorities of TLS than those of Debian's ca-certificates"
+}
+# licences NAME: quorate's own, and, where a release has written them, those of what the program is linked with.
+licences() {
+    local there=$work/$1/rootfs/usr/share/doc/quorate all=$folder/quorate-$version-licences.html
+    cmp LICENSE-MIT "$there/LICENSE-MIT" && cmp LICENSE-APACHE "$there/LICENSE-APACHE" || fail "$1 has not both licences"
+    [[ ! -e $all ]] || cmp "$all" "$there/LICENCES-OF-DEPENDENCIES.html" || fail "$1 has not the licences of its libraries"
 }
 change() { jq "$2" "$work/$1/config.json" > "$work/new" && mv "$work/new" "$work/$1/config.json"; }
 # volume NAME SOURCE TARGET: a folder of the host that belongs to the image's user.
@@ -133,4 +144,14 @@ bundle quorate-chain chain
 authorities chain
 arguments chain --version
 [[ $(run chain) = "quorate-chain $version" ]] || fail "quorate-chain"
+# It follows a chain on which nothing was settled, and is ready when it has compared what it read with the contract.
+python3 scripts/empty_chain.py 0 > "$work/port" 2> "$work/asked" &
+chain=$!
+within 20 test -s "$work/port"
+volume chain follower /var/lib/quorate-chain
+arguments chain follow --rpc "http://127.0.0.1:$(cat "$work/port")" --contract "$(address 12)" --metrics 127.0.0.1:0 --every 0.1
+start chain
+follows() { curl --silent --fail "$(sed -n 's|.*\(http://127[0-9.:]*\)/metrics|\1|p' "$work/chain.log")/readyz"; }
+within 20 follows
+stop chain
 echo "5 images ran, none larger than $(du --bytes "$folder"/*-"$version-$architecture".oci.tar | sort -n | tail -n 1 | awk '{ printf "%.1f", $1 / 1048576 }') MiB"

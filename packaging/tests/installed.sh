@@ -8,12 +8,15 @@
 source "$(dirname "$0")/../common.sh"
 need debootstrap debootstrap
 need systemd-nspawn systemd-container
+need python3 python3
 [[ $(id -u) = 0 ]] || { echo "installed.sh boots another root, which root alone may do" >&2; exit 1; }
 tree=$(realpath "$1")
 work=$(mktemp -d)
 root=$work/root
 machine=
+chain=
 end() {
+    [[ -z $chain ]] || kill "$chain" || true
     [[ -z $machine ]] || { inside systemctl poweroff --force > /dev/null 2>&1 || kill "$machine" || true; wait "$machine" || true; }
     rm -rf "$work"
 }
@@ -32,6 +35,9 @@ export LEVEL=0
 architecture=$(dpkg --print-architecture)
 VERSION=$version~before packaging/debs.sh "$tree" "$architecture" "$work/before"
 packaging/debs.sh "$tree" "$architecture" "$work/now"
+# Each was made in a folder of its own, so what is made again is the same, or tells something about its folder.
+packaging/debs.sh "$tree" "$architecture" "$work/again"
+for package in "$work"/now/*; do cmp "$package" "$work/again/${package##*/}" || fail "packages of one tree differ"; done
 
 # The mirror and the keys that this machine itself uses.
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Release: bookworm' | head -n 1)
@@ -84,6 +90,22 @@ for program in "${programs[@]}"; do
     echo "$program --version: $least ms"
     ((least <= 100)) || fail "$program starts in $least ms"
 done
+# From the start of the program until a request has had its answer; the signer's start is the second that its keystore takes.
+ready() {
+    inside sh -c 'begun=$(date +%s%N)
+        quorate-server --listen "" --socket /root/ready.sock 2> /dev/null &
+        until curl --silent --fail --unix-socket /root/ready.sock http://localhost/readyz > /dev/null; do :; done
+        echo $((($(date +%s%N) - begun) / 1000000))
+        kill $! && wait $!'
+}
+least=1000
+for _ in $(seq 50); do
+    took=$(ready)
+    ((took >= least)) || least=$took
+    ((least > 100)) || break
+done
+echo "quorate-server is ready after $least ms"
+((least <= 100)) || fail "quorate-server is ready after $least ms"
 [[ $(stat -c %a "$root/etc/quorate-signer") = 700 && $(stat -c %a "$root/etc/quorate-node") = 700 ]] || fail "the folders of keys are open"
 ! inside systemctl is-enabled --quiet quorate-signer || fail "the signer would start without a key"
 
@@ -129,6 +151,20 @@ within 10 metrics
 sees() { inside nsenter --mount --target "$carrier" test -S "$1"; }
 sees /run/quorate-signer-metrics/metrics.sock || fail "the carrier of the metrics does not see theirs"
 ! sees /run/quorate-signer/signer.sock || fail "the carrier of the metrics sees the socket that signs"
+# As docs/signer.md has it: a sealed passphrase, here by a key of this root, because there is no TPM.
+inside systemd-creds encrypt --with-key=host --name=passphrase /etc/quorate-signer/passphrase /etc/quorate-signer/sealed > "$work/log" 2>&1 ||
+    fail "systemd-creds: $(cat "$work/log")"
+mkdir "$root/etc/systemd/system/quorate-signer.service.d"
+cat > "$root/etc/systemd/system/quorate-signer.service.d/sealed.conf" << END
+[Service]
+LoadCredential=
+LoadCredential=keystore:/etc/quorate-signer/keystore.json
+LoadCredentialEncrypted=passphrase:/etc/quorate-signer/sealed
+END
+rm "$root/etc/quorate-signer/passphrase"
+inside systemctl daemon-reload
+inside systemctl restart quorate-signer
+within 10 metrics
 # The node's folder is made for its user, as docs/install.md has it. Without a chain, a node says that it reaches none.
 code=0
 inside systemd-run --quiet --pipe --wait --uid quorate --property StateDirectory=quorate-node --property StateDirectoryMode=0700 \
@@ -138,7 +174,18 @@ inside runuser -u quorate -- test -w /var/lib/quorate-node || fail "the node's u
 code=0
 inside quorate-node status --rpc http://127.0.0.1:9 --contract 0x00000000000000000000000000000000000000aa > "$work/log" 2>&1 || code=$?
 ((code == 3)) || fail "a node without a chain ended with $code: $(cat "$work/log")"
-inside quorate-chain follow --help > /dev/null || fail "quorate-chain"
+
+# A chain on which nothing was settled, on the loopback of the root: the follower and the watcher have read it, and found that the contract says
+# the same.
+nsenter --net --target "$leader" python3 scripts/empty_chain.py 8545 > "$work/asked" 2>&1 &
+chain=$!
+printf 'QUORATE_CHAIN_RPC=http://127.0.0.1:8545\nQUORATE_CHAIN_CONTRACT=0x%s\n' "$(printf '0c%.0s' {1..20})" >> "$root/etc/default/quorate-chain"
+(umask 077 && printf '07%.0s' {1..32} > "$root/etc/quorate-chain/payer")
+inside systemctl enable --quiet --now --no-block quorate-chain-follow quorate-chain-watch
+follows() { inside curl --silent --fail http://127.0.0.1:9604/readyz; }
+watches() { inside curl --silent --fail http://127.0.0.1:9605/readyz; }
+within 20 follows
+within 20 watches
 
 # A reload, and what the server says of it.
 reloads() { ask http://localhost/metrics | grep -c '^quorate_reloads_total{result="applied"} 1'; }
@@ -148,17 +195,21 @@ within 10 reloads
 # ---- The next version ----
 echo '# of the operator' >> "$root/etc/default/quorate-server"
 before="$(process quorate-server) $(process quorate-signer)"
+follower=$(process quorate-chain-follow)
 install "$version"
 grep -q 'of the operator' "$root/etc/default/quorate-server" || fail "the operator's variables are gone"
 within 10 ask http://localhost/readyz
 # The upgrade does not wait for the signer. Without one that runs, `status` alone reads the record from the disk.
 restarted() { [[ $(process quorate-server) != "${before% *}" && $(process quorate-signer) != "${before#* }" ]]; }
 within 20 restarted
+followed() { [[ $(process quorate-chain-follow) != "$follower" ]] && follows; }
+within 20 followed
+within 20 watches
 within 30 inside runuser -u quorate -- quorate-signer status --running --data /var/lib/quorate-signer --socket /run/quorate-signer/signer.sock
 known=$(ask http://localhost/v1/known) || true
 grep -q '[1-9]' <<< "$known" || fail "nothing is known after the upgrade"
 [[ -n $record && $record = $(record) ]] || fail "another record"
-for unit in quorate-server quorate-signer quorate-signer-metrics.socket; do
+for unit in quorate-server quorate-signer quorate-signer-metrics.socket quorate-chain-follow quorate-chain-watch; do
     inside systemctl is-active --quiet $unit || fail "$unit does not run after the upgrade"
 done
 
@@ -171,14 +222,13 @@ done
 inside systemctl start quorate-server quorate-signer
 inside dpkg --remove "${programs[@]}" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 for program in "${programs[@]}"; do [[ ! -e $root/usr/bin/$program ]] || fail "$program is still there"; done
-for unit in quorate-server.service quorate-signer.service quorate-signer-metrics.socket; do
+for unit in quorate-server.service quorate-signer.service quorate-signer-metrics.socket quorate-chain-{follow,watch}.service; do
     [[ $(inside systemctl show --property ActiveState --value $unit) = inactive ]] || fail "$unit runs without its package"
 done
-inside mkdir /var/lib/quorate-chain-watch
 [[ -n $(ls "$root/var/lib/quorate-signer") && -n $(ls "$root/var/lib/private/quorate-server") ]] || fail "removal took the data"
 inside dpkg --purge "${programs[@]}" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 for gone in var/lib/quorate-signer var/lib/quorate-server var/lib/private/quorate-server etc/default/quorate-server etc/quorate-node var/lib/quorate-node var/lib/quorate-chain-watch; do
     [[ ! -e $root/$gone && ! -L $root/$gone ]] || fail "purge left $gone"
 done
-[[ -e $root/etc/quorate-signer/keystore.json ]] || fail "purge took the operator's key"
+[[ -e $root/etc/quorate-signer/keystore.json && -e $root/etc/quorate-chain/payer ]] || fail "purge took the operator's key"
 echo "installed, started, upgraded, stopped, removed and purged"

@@ -107,7 +107,7 @@ test("the package has what it needs, and nothing else", async () => {
   const files = JSON.parse(stdout)[0].files.map(({ path }) => path);
   const needed = ["index.js", "index.d.ts", "blst.js", "blst.d.ts", "evm.js", "evm.d.ts", "lib/native.js", "README.md", "package.json"];
   for (const file of [...needed, "LICENSE-APACHE", "LICENSE-MIT"]) assert.ok(files.includes(file), file);
-  const known = /^(lib\/\w+\.js|(index|blst|evm)\.(js|d\.ts)|quorate\.[\w-]+\.node|README\.md|package\.json|LICENSE-(APACHE|MIT))$/;
+  const known = /^(lib\/\w+\.js|(index|blst|evm)\.(js|d\.ts)|quorate\.[\w-]+\.node|README\.md|package\.json|LICENSE-(APACHE|MIT)|LICENCES-OF-DEPENDENCIES\.html)$/;
   assert.deepEqual(files.filter((file) => !known.test(file)), []);
   assert.deepEqual(Object.keys(JSON.parse(read("package.json")).dependencies ?? {}), []);
 });

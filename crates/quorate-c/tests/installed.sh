@@ -15,6 +15,7 @@ cc=(${CC:-cc} -std=c11 -O1 -g -Wall -Wextra -Werror -pedantic)
 for licence in LICENSE-APACHE LICENSE-MIT; do
   [[ -s $folder/$licence ]] || { echo "$folder has no $licence"; exit 1; }
 done
+[[ ! -e ${LICENCES:-} ]] || cmp "$LICENCES" "$folder/LICENCES-OF-DEPENDENCIES.html"
 
 # The library shows its own names alone.
 foreign=$(nm --defined-only --extern-only "$folder/lib/libquorate.a" | awk 'NF == 3 && $3 !~ /^quorate_/ { print $3 }')
