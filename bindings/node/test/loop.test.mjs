@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Verifier, verify } from "quorate";
+import * as blst from "quorate/blst";
 import { claim } from "./made.mjs";
 
 /** Runs Node in the folder of the package. */
@@ -42,6 +43,32 @@ test("2,000 claims do not block the event loop", async (context) => {
   // Bounds that hold on a machine that does other work, too. A call on this thread would block for the whole time.
   assert.ok(returned < whole / 2, `the call returned after ${returned} of ${whole} ms`);
   assert.ok(longest < whole / 2, `the event loop was blocked for ${longest} of ${whole} ms`);
+});
+
+test("a block's sets keep the event loop for a millisecond at most", async (context) => {
+  for (const count of [7, 130]) {
+    const claims = Array.from({ length: count }, (_, number) => claim("eth2", number));
+    const sets = claims.map(({ publicKey, message, signature }) => ({
+      msg: message,
+      pk: blst.PublicKey.fromBytes(publicKey),
+      sig: blst.Signature.fromBytes(signature),
+    }));
+    const forged = sets.with(count >> 1, { ...sets[count >> 1], sig: sets[0].sig });
+    const [returned, busy] = [[], []];
+    for (let round = 0; round < 10; round += 1) {
+      const before = performance.eventLoopUtilization();
+      const start = performance.now();
+      const promise = blst.asyncVerifyMultipleAggregateSignatures(round % 2 === 0 ? sets : forged);
+      returned.push(performance.now() - start);
+      assert.equal(await promise, round % 2 === 0);
+      busy.push(performance.eventLoopUtilization(before).active);
+    }
+    // The least of some rounds: in others, the machine does something else meanwhile.
+    const [call, loop] = [Math.min(...returned), Math.min(...busy)];
+    context.diagnostic(`${count} sets: ${call.toFixed(2)} ms until the call returned, the event loop was busy for ${loop.toFixed(2)} ms`);
+    assert.ok(call <= 1, `${count} sets: the call returned after ${returned} ms`);
+    assert.ok(loop <= 1, `${count} sets: the event loop was busy for ${busy} ms`);
+  }
 });
 
 test("calls at the same time get their own verdicts", async () => {
