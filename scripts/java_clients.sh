@@ -40,7 +40,8 @@ fetch_libraries() {
 # Without its program for timing, which sets up Teku's logging.
 compile() { # folder
 	find "$1/infrastructure" -name '*.java' ! -name BLSPerformanceRunner.java > "$1/sources"
-	"${tools}javac" -nowarn -proc:none -d "$1/classes" -cp "libraries/*:$jar" @"$1/sources" 2> "$1/compiled" || { cat "$1/compiled" >&2; exit 1; }
+	"${tools}javac" -nowarn -proc:none -d "$1/classes" -cp "libraries/*:$jar" @"$1/sources" 2> "$1/compiled" ||
+		{ cat "$1/compiled" >&2; exit 1; }
 	cp -r "$1/infrastructure/bls/src/test/resources/." "$1/classes/"
 }
 

@@ -1,6 +1,6 @@
-//! The C functions with any bytes. Claims have the verdicts that they have alone, however they are handed in: packed, as structures, as rows
-//! of Arrow tables, and through a batcher, which may refuse them. A call that fails leaves every verdict undecided, and no handle. What is
-//! read is written the same. Keys, sums, sets and secrets answer with a code, and what a secret signs is valid.
+//! The C functions with any bytes. Claims have the verdicts that they have alone, however they are handed in: packed, as structures, as
+//! rows of Arrow tables, and through a batcher, which may refuse them. A call that fails leaves every verdict undecided, and no handle.
+//! What is read is written the same. Keys, sums, sets and secrets answer with a code, and what a secret signs is valid.
 
 use std::{
     ffi::{c_char, c_void},
