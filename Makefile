@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock envoy envoy-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run publish-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
+.PHONY: help check lint lemmas test tests-built nightly network demo dashboard watch kubernetes kubernetes-lock envoy envoy-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features features-alone languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run publish-lock fuzz test-aarch64 neon-cycles wasm soak soak-calls soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,7 +84,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 tests-built:
 	$(CARGO) test --no-run --workspace --locked $(TESTED)
 
-nightly: published network timing soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, each feature alone, proofs for all inputs, Miri, fuzzing (hours; an idle machine; needs what `published` needs, and a nightly toolchain with Miri)
+nightly: published network timing soak-calls soak-stream features-alone halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, ten million calls, a long stream, each feature alone, proofs for all inputs, Miri, fuzzing (hours; an idle machine; needs what `published` needs, and a nightly toolchain with Miri)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all lanes::soak -- --ignored --nocapture
 	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
@@ -528,13 +528,15 @@ wasm: ## The engine as WebAssembly: the examples of the README in Node's engine
 	node crates/quorate/wasm/test.mjs $(BUILT)/wasm/$(WASM)/release/quorate_wasm.wasm examples
 
 # The profile strips what is built for people; a stack that a failure prints needs the names.
-fuzz: ## Each fuzz target under libFuzzer for FUZZ_SECONDS, from its seeds (needs a nightly toolchain and a compiler of C++)
+fuzz: ## Each fuzz target under libFuzzer, and each of the Go module where there is Go, for FUZZ_SECONDS, from its seeds (needs a nightly toolchain and a compiler of C++)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked
 	sh fuzz/seeds.sh
 	export CARGO_PROFILE_RELEASE_STRIP=false CARGO_PROFILE_RELEASE_DEBUG=line-tables-only; \
 	cargo +nightly fuzz build --release && for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
+	@if command -v go > /dev/null; then $(MAKE) go GO_FUZZ_SECONDS=$(FUZZ_SECONDS); \
+	else echo "The fuzz targets of the Go module: skipped, there is no go"; fi
 
 soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
 	$(CARGO) test --profile dist --locked -p quorate-curve --features bn254,soak --lib soak -- --ignored --nocapture
@@ -542,6 +544,10 @@ soak: ## A million random operations a verb, each backend against the portable o
 	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
+
+soak-calls: go node ## Ten million cheap calls from Go and from Node keep no memory (an hour; needs what `go` and `node` need)
+	cd bindings/go && QUORATE_CALLS=10000000 go test -count=1 -timeout 60m -run '^TestCallsKeepNoMemory$$' .
+	cd bindings/node && QUORATE_CALLS=10000000 node --test --test-name-pattern='^cheap calls keep no memory$$' test/loop.test.mjs
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --profile dist --locked -p quorate-cli

@@ -4,9 +4,10 @@
 # usage: scripts/language_clients.sh prysm GIT_REPOSITORY [VECTORS]
 #        scripts/language_clients.sh eigensdk GIT_REPOSITORY
 #        scripts/language_clients.sh drand GIT_REPOSITORY [VECTORS]
+#        scripts/language_clients.sh charon GIT_REPOSITORY
 #
-# The repositories are clones of OffchainLabs/prysm, Layr-Labs/eigensdk-go and drand/drand that hold the commits below; bare
-# ones suffice. VECTORS is a folder with the BLS tests of Ethereum, version 0.1.1 (../shared/vectors/01_eth_bls12381_tests),
+# The repositories are clones of OffchainLabs/prysm, Layr-Labs/eigensdk-go, drand/drand and ObolNetwork/charon that hold the
+# commits below; bare ones suffice. VECTORS is a folder with the BLS tests of Ethereum, version 0.1.1 (../shared/vectors/01_eth_bls12381_tests),
 # which Prysm's build fetches by Bazel, or with beacons of drand's networks (../shared/vectors/06_drand); what needs them is
 # left out without them. SCRATCH names the folder to work in, else a temporary one is made and removed. ROUNDS is how often
 # everything is measured (7), OPERATORS how many sign for eigensdk (1000).
@@ -18,6 +19,7 @@ set -euo pipefail
 prysm=c40b59a47512c348a68bd173998af9e32a99c934
 eigensdk=565bb4438918c85469763e6af07621b123e94a19
 drand=f45e7e0435299e45a7ea5c321e2963cd2c81605f
+charon=e628470766427d54f100d8f4da12146e2fc33300
 
 # shellcheck source=scripts/clients/common.sh
 . "$(dirname "$0")/clients/common.sh"
@@ -137,9 +139,30 @@ run_drand() {
 	echo "load: $(cut -d' ' -f1-3 /proc/loadavg)"
 }
 
+run_charon() {
+	echo "Charon $charon: tbls"
+	extract "$charon" charon go.mod go.sum app/errors app/z tbls/herumi.go tbls/tbls.go tbls/tbls_test.go
+	cd charon
+	run_tests "with herumi" ./tbls
+	require_module
+	cp "$root/scripts/clients/charon_adapter.go" tbls/quorate.go
+	cp "$root/scripts/clients/charon_test.go" tbls/quorate_test.go
+	run_tests "the same tests with quorate by an adapter ($(grep -c . tbls/quorate.go) lines), and with both in turn" \
+		-run '^TestQuorate(Implementation|Randomized|Refuses)$' ./tbls
+	export ROUNDS=$rounds
+	go test -c -o "$scratch/partials" ./tbls
+	echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores"
+	for within in "taskset -c 0" ""; do
+		[[ -n $within ]] && echo "one core:" || echo "all cores:"
+		$within "$scratch/partials" -test.run '^TestQuorateMeasured$' | grep -v '^PASS'
+	done
+	echo "load: $(cut -d' ' -f1-3 /proc/loadavg)"
+}
+
 case $what in
 prysm) run_prysm ;;
 eigensdk) run_eigensdk ;;
 drand) run_drand ;;
+charon) run_charon ;;
 *) usage ;;
 esac

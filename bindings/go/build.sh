@@ -3,7 +3,7 @@
 #
 #   bindings/go/build.sh FOLDER
 #
-# FOLDER is what scripts/c_library.sh has made.
+# FOLDER is what scripts/c_library.sh has made. With GO_FUZZ_SECONDS, each fuzz target then runs for so long.
 set -eu
 
 made=$(CDPATH='' cd -- "$1" && pwd)
@@ -21,3 +21,8 @@ unformatted=$(gofmt -l .)
 go vet ./...
 # Go does not see that a library of C has changed.
 go test -race -count=1 ./...
+if [ -n "${GO_FUZZ_SECONDS:-}" ]; then
+  for target in $(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' fuzz_test.go); do
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "${GO_FUZZ_SECONDS}s" .
+  done
+fi

@@ -116,6 +116,35 @@ for (let number = 0; number < ROUNDS; number += 1) {
 }
 await batcher.stop();
 
+/**
+ * The sets of a block, which @chainsafe/blst verifies on the event loop: the whole time with both, and how long the loop was busy with the
+ * call of `quorate/blst`. One that was busy for all of it would have no time for anything else.
+ */
+const blocks = [];
+for (const count of [7, CLAIMS]) {
+  const [whole, returned, busy, beside] = [[], [], [], []];
+  for (let number = 0; number < ROUNDS; number += 1) {
+    const claims = round(2 * ROUNDS + 2 + number).slice(0, count);
+    const [own, other] = [setsOf(ours, claims), setsOf(theirs, claims)];
+    let start = performance.now();
+    assert.equal(theirs.verifyMultipleAggregateSignatures(other, false, false), true);
+    beside.push(performance.now() - start);
+    const before = performance.eventLoopUtilization();
+    start = performance.now();
+    const promise = ours.asyncVerifyMultipleAggregateSignatures(own);
+    returned.push(performance.now() - start);
+    assert.equal(await promise, true);
+    whole.push(performance.now() - start);
+    busy.push(performance.eventLoopUtilization(before).active);
+  }
+  blocks.push(
+    [`a block's ${count} sets (ms)`, "@chainsafe/blst", beside],
+    [`a block's ${count} sets (ms)`, "quorate/blst, async", whole],
+    [`a block's ${count} sets (ms)`, "quorate/blst, until the call returns", returned],
+    [`a block's ${count} sets (ms)`, "quorate/blst, the event loop is busy", busy],
+  );
+}
+
 /** The cheapest calls, in milliseconds for 1,000. */
 function thousand(call) {
   return Array.from({ length: ROUNDS }, () => {
@@ -140,6 +169,7 @@ const cheap = [
 const rows = [
   ...cases.map(([what, engine], place) => [what, engine, times[place]]),
   [`${CLAIMS} claims, one by one (ms)`, "quorate Batcher", batched],
+  ...blocks,
   ...cheap,
 ];
 console.log(`${cpus()[0].model}, ${availableParallelism()} threads, Node ${process.version}, backend ${backends()[0]}, ${ROUNDS} rounds`);

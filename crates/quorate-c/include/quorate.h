@@ -16,8 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The C stream interface of Arrow: https://arrow.apache.org/docs/format/CStreamInterface.html
+// The C data and stream interfaces of Arrow: https://arrow.apache.org/docs/format/CDataInterface.html
+struct ArrowArray;
 struct ArrowArrayStream;
+struct ArrowSchema;
 
 // The interface of this header.
 #define QUORATE_ABI 0
@@ -355,6 +357,19 @@ int32_t quorate_verify_arrow(const struct quorate_verifier *verifier,
                              struct ArrowArrayStream *claims,
                              struct ArrowArrayStream *verdicts,
                              struct quorate_error *error);
+
+// Verifies a table that is one array of rows: the same by the C data interface of Arrow.
+//
+// `claims` is a `struct ArrowArray`, and `schema` is its `struct ArrowSchema`. Both are released, also if the call fails. `verdicts` and
+// `verdicts_schema` are memory for others, which the caller releases: one row for each row. If all reasons together take more than
+// 1 GiB, that is an error: `QUORATE_CODE_CLAIMS`. If the call fails, what it writes there is released.
+int32_t quorate_verify_arrow_array(const struct quorate_verifier *verifier,
+                                   uint32_t suite,
+                                   struct ArrowArray *claims,
+                                   struct ArrowSchema *schema,
+                                   struct ArrowArray *verdicts,
+                                   struct ArrowSchema *verdicts_schema,
+                                   struct quorate_error *error);
 
 // Whether bytes are a public key of a suite: canonical, in the subgroup, not the identity. `QUORATE_CODE_ENCODING` if not.
 int32_t quorate_check_public_key(uint32_t suite,

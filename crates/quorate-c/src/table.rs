@@ -107,6 +107,11 @@ pub(crate) fn unreadable(error: ArrowError) -> CallFailure {
     CallFailure::new(Code::Claims, format!("the table cannot be read: {error}"))
 }
 
+/// Says that verdicts cannot be written, which no table brings about.
+pub(crate) fn unwritable(error: ArrowError) -> CallFailure {
+    CallFailure::new(Code::Internal, error.to_string())
+}
+
 /// Verdicts as they become known.
 #[derive(Default)]
 struct Columns {
@@ -153,7 +158,7 @@ impl Columns {
     fn end_batch(&mut self) -> Result<(), CallFailure> {
         let (valid, reasons) = (self.valid.finish(), self.reasons.finish());
         let verdicts = RecordBatch::try_new(schema(), vec![Arc::new(valid), Arc::new(reasons)]);
-        self.batches.push(verdicts.map_err(|error| CallFailure::new(Code::Internal, error.to_string()))?);
+        self.batches.push(verdicts.map_err(unwritable)?);
         Ok(())
     }
 }

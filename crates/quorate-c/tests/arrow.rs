@@ -1,4 +1,4 @@
-//! Tables through the C stream interface of Arrow.
+//! Tables through the C data and stream interfaces of Arrow.
 
 use std::{
     ffi::{c_int, c_void},
@@ -8,15 +8,18 @@ use std::{
 
 use arrow_array::{
     Array as _, ArrayRef, BinaryArray, BinaryViewArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
-    StringArray, UInt64Array,
+    StringArray, StructArray, UInt64Array,
     cast::AsArray,
-    ffi::{FFI_ArrowArray, FFI_ArrowSchema},
+    ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi},
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
 };
 use quorate::{MinPk, SecretKey};
 use quorate_c::{
     Code,
-    abi::{quorate_error, quorate_verifier, quorate_verifier_free, quorate_verifier_new, quorate_verify_arrow},
+    abi::{
+        quorate_error, quorate_verifier, quorate_verifier_free, quorate_verifier_new, quorate_verify_arrow,
+        quorate_verify_arrow_array,
+    },
 };
 
 fn table(rows: &[u8], signed: impl Fn(u8) -> u8) -> RecordBatch {
@@ -55,12 +58,49 @@ fn verify_stream(suite: u32, mut claims: FFI_ArrowArrayStream) -> (i32, String, 
         code
     };
     assert!(RecordBatchStreamReader::try_new(claims).is_err(), "a released stream gives nothing");
-    let text = error.text.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect();
     if code != 0 {
-        return (code, text, Vec::new());
+        return (code, text_of(&error), Vec::new());
     }
     let batches = RecordBatchStreamReader::try_new(verdicts).expect("a stream");
-    (code, text, batches.map(|batch| batch.expect("a batch")).collect())
+    (code, text_of(&error), batches.map(|batch| batch.expect("a batch")).collect())
+}
+
+fn text_of(error: &quorate_error) -> String {
+    error.text.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect()
+}
+
+/// The same of one array with its schema, which are released then.
+fn verify_array(
+    suite: u32,
+    mut claims: FFI_ArrowArray,
+    mut schema: FFI_ArrowSchema,
+) -> (i32, String, Option<StructArray>) {
+    let mut verifier: *mut quorate_verifier = ptr::null_mut();
+    let mut error = quorate_error { code: -1, text: [0; 508] };
+    let (mut verdicts, mut fields) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
+    // SAFETY: all pointers are those of values that live until the call is over.
+    let code = unsafe {
+        assert_eq!(quorate_verifier_new(ptr::null(), &mut verifier, &mut error), 0);
+        let code = quorate_verify_arrow_array(
+            verifier,
+            suite,
+            &mut claims,
+            &mut schema,
+            &mut verdicts,
+            &mut fields,
+            &mut error,
+        );
+        quorate_verifier_free(verifier);
+        code
+    };
+    assert!(claims.is_released() && schema.release().is_none());
+    assert_eq!((verdicts.is_released(), fields.release().is_none()), (code != 0, code != 0));
+    if code != 0 {
+        return (code, text_of(&error), None);
+    }
+    // SAFETY: the call has written both.
+    let verdicts = unsafe { from_ffi(verdicts, &fields) }.expect("an array");
+    (code, text_of(&error), Some(StructArray::from(verdicts)))
 }
 
 #[test]
@@ -77,6 +117,37 @@ fn rows_get_verdicts_in_order() {
     let reasons: Vec<_> = verdicts.iter().flat_map(|batch| batch["reason"].as_string::<i32>().iter()).collect();
     assert_eq!(reasons[0], None);
     assert_eq!(reasons[27], Some("the signature does not match the keys and messages"));
+}
+
+#[test]
+fn one_array_of_rows_gets_one_of_verdicts() {
+    let array = |rows: &[u8]| {
+        let rows = StructArray::from(table(rows, |row| row.max(1)));
+        to_ffi(&rows.to_data()).expect("an array")
+    };
+    let (claims, schema) = array(&[0, 1, 2]);
+    let (code, text, verdicts) = verify_array(1, claims, schema);
+    assert_eq!((code, text.as_str()), (0, ""));
+    let verdicts = verdicts.expect("an array");
+    assert_eq!(verdicts["valid"].as_boolean().iter().collect::<Vec<_>>(), [Some(false), Some(true), Some(true)]);
+    assert_eq!(verdicts["reason"].as_string::<i32>().value(0), "the signature does not match the keys and messages");
+    let (claims, schema) = array(&[]);
+    assert_eq!(verify_array(1, claims, schema).2.expect("an array").len(), 0);
+
+    let (mut claims, schema) = array(&[1, 2]);
+    // SAFETY: an array begins with these fields.
+    unsafe { (*(&raw mut claims).cast::<RawArray>()).length = -1 };
+    let (code, text, _) = verify_array(1, claims, schema);
+    assert_eq!(code, Code::Claims as i32, "{text}");
+    assert!(text.contains("an array states the length -1"), "{text}");
+    let (claims, schema) = array(&[1]);
+    let (code, text, _) = verify_array(99, claims, schema);
+    assert_eq!((code, text.as_str()), (Code::Suite as i32, "there is no suite with the number 99"));
+    let (claims, schema) = array(&[1]);
+    let (code, text, _) = verify_array(1, FFI_ArrowArray::empty(), schema);
+    assert_eq!((code, text.as_str()), (Code::Claims as i32, "claims: the array is already released"));
+    let (code, text, _) = verify_array(1, claims, FFI_ArrowSchema::empty());
+    assert_eq!((code, text.as_str()), (Code::Claims as i32, "schema: it is already released"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Arrays of somebody else, by the C stream interface of Arrow.
+//! Arrays of somebody else, by the C data and stream interfaces of Arrow.
 //!
 //! It does what the reader of the Arrow library does, and looks at the numbers of each array before that library computes with them.
 
@@ -8,7 +8,7 @@ use std::{
 };
 
 use arrow_array::{
-    ArrayReader, ArrayRef,
+    ArrayIterator, ArrayReader, ArrayRef,
     ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type},
     ffi_stream::FFI_ArrowArrayStream,
     make_array,
@@ -71,13 +71,8 @@ impl Iterator for Arrays {
         if array.is_released() {
             return None;
         }
-        let kind = self.field.data_type();
-        if let Err(error) = check(&array, kind) {
-            return Some(Err(error));
-        }
         // SAFETY: whoever opened the stream promised that its arrays are of the type that it states.
-        let data = unsafe { from_ffi_and_data_type(array, kind.clone()) };
-        Some(data.map(make_array))
+        Some(unsafe { import(array, self.field.data_type()) })
     }
 }
 
@@ -85,6 +80,42 @@ impl ArrayReader for Arrays {
     fn field(&self) -> &FieldRef {
         &self.field
     }
+}
+
+/// One array of rows, which is released when this is dropped.
+///
+/// It panics on some that are damaged: call it in [`table::contained`].
+///
+/// # Errors
+/// [`Code::Claims`].
+///
+/// # Safety
+/// If they are not released, they are a schema of the interface, and an array of the type that it states.
+pub(super) unsafe fn one(
+    array: FFI_ArrowArray,
+    schema: &FFI_ArrowSchema,
+) -> Result<ArrayIterator<[Result<ArrayRef, ArrowError>; 1]>, CallFailure> {
+    let released = |what: &str| CallFailure::new(Code::Claims, format!("{what} is already released"));
+    if array.is_released() {
+        return Err(released("claims: the array"));
+    }
+    if schema.release().is_none() {
+        return Err(released("schema: it"));
+    }
+    let field = Arc::new(Field::try_from(schema).map_err(table::unreadable)?);
+    // SAFETY: as the caller promises.
+    let rows = unsafe { import(array, field.data_type()) };
+    Ok(ArrayIterator::new([rows], field))
+}
+
+/// An array of a type. It is released when nobody needs it any more.
+///
+/// # Safety
+/// It is an array of the interface, and of this type.
+unsafe fn import(array: FFI_ArrowArray, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+    check(&array, kind)?;
+    // SAFETY: as the caller promises.
+    unsafe { from_ffi_and_data_type(array, kind.clone()) }.map(make_array)
 }
 
 /// Why a stream gave nothing, in its own words if it has any.

@@ -146,7 +146,8 @@ pub(super) unsafe fn put_long_text(
     Ok(())
 }
 
-fn absent(what: &str) -> CallFailure {
+/// Says that a pointer is null.
+pub(super) fn absent(what: &str) -> CallFailure {
     CallFailure::new(Code::Null, format!("{what}: the pointer is null"))
 }
 

@@ -250,6 +250,233 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   quorate_key_set_free(set);
 }
 
+// The structures of Arrow, as every program has them: https://arrow.apache.org/docs/format/CDataInterface.html
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  struct ArrowSchema **children, *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+struct ArrowArrayStream {
+  int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *);
+  int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *);
+  const char *(*get_last_error)(struct ArrowArrayStream *);
+  void (*release)(struct ArrowArrayStream *);
+  void *private_data;
+};
+
+// Rows of a batch, and columns.
+enum { ROWS = 9, COLUMNS = 3 };
+// Schemas, arrays and streams of this program that nobody has released.
+static int held;
+
+struct fields {
+  struct ArrowSchema columns[COLUMNS], *places[COLUMNS];
+};
+
+static void release_field(struct ArrowSchema *field) { field->release = NULL; }
+
+static void release_schema(struct ArrowSchema *schema) {
+  for (int64_t i = 0; i < schema->n_children; i++) {
+    if (schema->children[i]->release != NULL) schema->children[i]->release(schema->children[i]);
+  }
+  free(schema->private_data);
+  schema->release = NULL;
+  held--;
+}
+
+static int give_schema(struct ArrowArrayStream *stream, struct ArrowSchema *place) {
+  (void)stream;
+  static const char *const names[COLUMNS] = {"public_key", "message", "signature"};
+  struct fields *fields = calloc(1, sizeof *fields);
+  CHECK(fields != NULL);
+  for (int i = 0; i < COLUMNS; i++) {
+    struct ArrowSchema field = {"z", names[i], NULL, 0, 0, NULL, NULL, release_field, NULL};
+    fields->columns[i] = field;
+    fields->places[i] = &fields->columns[i];
+  }
+  struct ArrowSchema schema = {"+s", "", NULL, 0, COLUMNS, fields->places, NULL, release_schema, fields};
+  *place = schema;
+  held++;
+  return 0;
+}
+
+struct batch {
+  int32_t ends[COLUMNS][ROWS + 1];
+  uint8_t values[COLUMNS][ROWS * SIGNATURE];
+  const void *none[1], *buffers[COLUMNS][3];
+  struct ArrowArray columns[COLUMNS], *places[COLUMNS];
+};
+
+static void release_column(struct ArrowArray *column) { column->release = NULL; }
+
+static void release_rows(struct ArrowArray *rows) {
+  for (int64_t i = 0; i < rows->n_children; i++) {
+    if (rows->children[i]->release != NULL) rows->children[i]->release(rows->children[i]);
+  }
+  free(rows->private_data);
+  rows->release = NULL;
+  held--;
+}
+
+// The claims of signers, the last of which has the signature of another.
+static void make_rows(const struct signers *signers, struct ArrowArray *place) {
+  static const int32_t sizes[COLUMNS] = {KEY, 1, SIGNATURE};
+  struct batch *batch = calloc(1, sizeof *batch);
+  CHECK(batch != NULL);
+  for (int row = 0; row < ROWS; row++) {
+    const uint8_t *parts[COLUMNS] = {signers->keys[row], &signers->messages[row], signers->signatures[row == ROWS - 1 ? 0 : row]};
+    for (int i = 0; i < COLUMNS; i++) {
+      memcpy(&batch->values[i][row * sizes[i]], parts[i], (size_t)sizes[i]);
+      batch->ends[i][row + 1] = (row + 1) * sizes[i];
+    }
+  }
+  for (int i = 0; i < COLUMNS; i++) {
+    batch->buffers[i][1] = batch->ends[i];
+    batch->buffers[i][2] = batch->values[i];
+    struct ArrowArray column = {ROWS, 0, 0, 3, 0, batch->buffers[i], NULL, NULL, release_column, NULL};
+    batch->columns[i] = column;
+    batch->places[i] = &batch->columns[i];
+  }
+  struct ArrowArray rows = {ROWS, 0, 0, 1, COLUMNS, batch->none, batch->places, NULL, release_rows, batch};
+  *place = rows;
+  held++;
+}
+
+// A stream of batches that ends, or fails with a code.
+struct source {
+  const struct signers *signers;
+  int batches, code;
+};
+
+static int give_rows(struct ArrowArrayStream *stream, struct ArrowArray *place) {
+  struct source *source = stream->private_data;
+  if (source->batches-- > 0) {
+    make_rows(source->signers, place);
+    return 0;
+  }
+  memset(place, 0, sizeof *place);
+  return source->code;
+}
+
+static const char *give_error(struct ArrowArrayStream *stream) {
+  (void)stream;
+  return "the disk is gone";
+}
+
+static void release_stream(struct ArrowArrayStream *stream) {
+  stream->release = NULL;
+  held--;
+}
+
+static struct ArrowArrayStream stream_of(struct source *source) {
+  struct ArrowArrayStream stream = {give_schema, give_rows, give_error, release_stream, source};
+  held++;
+  return stream;
+}
+
+// The last row is false, and says why.
+static void check_verdict_rows(const struct ArrowArray *rows) {
+  CHECK(rows->length == ROWS && rows->n_children == 2);
+  const struct ArrowArray *valid = rows->children[0], *reason = rows->children[1];
+  CHECK(valid->length == ROWS && reason->length == ROWS && reason->null_count == ROWS - 1);
+  const uint8_t *bits = valid->buffers[1];
+  const int32_t *ends = reason->buffers[1];
+  const char *text = reason->buffers[2];
+  for (int row = 0; row < ROWS; row++) {
+    const int64_t bit = valid->offset + row;
+    CHECK((bits[bit / 8] >> (bit % 8) & 1) == (row != ROWS - 1));
+  }
+  const int64_t last = reason->offset + ROWS - 1;
+  static const char why[] = "the signature does not match";
+  CHECK(ends[last + 1] - ends[last] >= (int32_t)strlen(why));
+  CHECK(strncmp(text + ends[last], why, strlen(why)) == 0);
+}
+
+static void check_verdict_fields(struct ArrowSchema *schema) {
+  CHECK(strcmp(schema->format, "+s") == 0 && schema->n_children == 2);
+  CHECK(strcmp(schema->children[0]->name, "valid") == 0 && strcmp(schema->children[0]->format, "b") == 0);
+  CHECK(strcmp(schema->children[1]->name, "reason") == 0 && strcmp(schema->children[1]->format, "u") == 0);
+  schema->release(schema);
+}
+
+static void tables(const struct quorate_verifier *verifier, const struct signers *signers) {
+  struct source source = {signers, 2, 0};
+  struct ArrowArrayStream claims = stream_of(&source), verdicts;
+  OK(quorate_verify_arrow(verifier, signers->suite, &claims, &verdicts, &error));
+  CHECK(claims.release == NULL && held == 0);
+  struct ArrowSchema schema;
+  struct ArrowArray rows;
+  CHECK(verdicts.get_schema(&verdicts, &schema) == 0);
+  check_verdict_fields(&schema);
+  for (int batch = 0; batch < 2; batch++) {
+    CHECK(verdicts.get_next(&verdicts, &rows) == 0);
+    check_verdict_rows(&rows);
+    rows.release(&rows);
+  }
+  CHECK(verdicts.get_next(&verdicts, &rows) == 0 && rows.release == NULL);
+  verdicts.release(&verdicts);
+
+  // Verdicts that nobody reads, and a batch that outlives its stream.
+  source.batches = 2;
+  claims = stream_of(&source);
+  OK(quorate_verify_arrow(verifier, signers->suite, &claims, &verdicts, &error));
+  CHECK(verdicts.get_next(&verdicts, &rows) == 0);
+  verdicts.release(&verdicts);
+  check_verdict_rows(&rows);
+  rows.release(&rows);
+
+  // What fails releases the claims, and leaves a released stream.
+  source.batches = 1;
+  source.code = 5;
+  claims = stream_of(&source);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_arrow(verifier, signers->suite, &claims, &verdicts, &error));
+  CHECK(strstr(error.text, "the disk is gone") != NULL);
+  CHECK(claims.release == NULL && verdicts.release == NULL && held == 0);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_arrow(verifier, signers->suite, &claims, &verdicts, &error));
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow(verifier, signers->suite, NULL, &verdicts, &error));
+  CHECK(verdicts.release == NULL);
+  claims = stream_of(&source);
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow(verifier, signers->suite, &claims, NULL, &error));
+  CHECK(claims.release == NULL && held == 0);
+  claims = stream_of(&source);
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow(NULL, signers->suite, &claims, &verdicts, &error));
+  CHECK(claims.release == NULL && held == 0);
+
+  // One array.
+  struct ArrowSchema fields;
+  struct ArrowArray ruled;
+  give_schema(NULL, &schema);
+  make_rows(signers, &rows);
+  OK(quorate_verify_arrow_array(verifier, signers->suite, &rows, &schema, &ruled, &fields, &error));
+  CHECK(rows.release == NULL && schema.release == NULL && held == 0);
+  check_verdict_fields(&fields);
+  check_verdict_rows(&ruled);
+  ruled.release(&ruled);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_arrow_array(verifier, signers->suite, &rows, &schema, &ruled, &fields, &error));
+  CHECK(ruled.release == NULL && fields.release == NULL);
+  make_rows(signers, &rows);
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow_array(verifier, signers->suite, &rows, NULL, &ruled, &fields, &error));
+  give_schema(NULL, &schema);
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow_array(verifier, signers->suite, NULL, &schema, &ruled, &fields, &error));
+  give_schema(NULL, &schema);
+  make_rows(signers, &rows);
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow_array(verifier, signers->suite, &rows, &schema, NULL, &fields, &error));
+  CHECK(rows.release == NULL && schema.release == NULL && fields.release == NULL);
+  give_schema(NULL, &schema);
+  make_rows(signers, &rows);
+  FAILS(QUORATE_CODE_NULL, quorate_verify_arrow_array(verifier, signers->suite, &rows, &schema, &ruled, NULL, &error));
+  CHECK(rows.release == NULL && schema.release == NULL && ruled.release == NULL && held == 0);
+}
+
 static void misuse(const struct quorate_verifier *verifier, const struct signers *signers) {
   uint32_t suite = 0;
   FAILS(QUORATE_CODE_SUITE, quorate_suite("eth3", 4, &suite, &error));
@@ -574,6 +801,7 @@ int main(int count, char **arguments) {
   verdicts_with_reasons(verifier, &signers);
   packed_claims(verifier, &signers);
   sums_and_sets(verifier, &signers);
+  tables(verifier, &signers);
   misuse(verifier, &signers);
   failures_leave_no_handles(verifier, &signers);
   threads(verifier, &signers);
