@@ -2,7 +2,7 @@
 //!
 //! The value has its coefficients in the lanes ([`Spread`]), and every line is multiplied into it. The steps have a pair in each lane. One
 //! pair or two have four slots in a vector: a doubling computes four products of each pair at a time, and four products in lanes are
-//! enough for its thirteen. All steps are Jacobian, so that none needs an inversion.
+//! enough for its twelve. No step needs an inversion: the point of one pair or two is projective, that of more is Jacobian.
 
 use alloc::vec::Vec;
 
@@ -77,91 +77,118 @@ fn looped<L: Lanes>(lanes: L, mut times_lines: impl FnMut(&mut Spread<L::Fp>, &L
 }
 
 /// One pair, or two. A vector has four slots of two lanes, one for each pair.
+///
+/// The point is (X/Z, Y/Z). The curve is y² = x³ + b, and W = 3b·Z stands beside the coordinates, so that each product has a slot.
 pub(super) struct Two<P> {
-    /// x, y and z of the point in the first three slots.
+    /// X, Y, Z and W.
     pub(super) point: Fp2<P>,
-    /// The base in the first slot.
+    /// The base in every slot.
     base: Point<Fp2<P>>,
-    /// The constants of the line in the first slot.
-    constants: (P, P),
-    /// The same in the second slot and the third.
-    constants_in_slots: Fp2<P>,
+    /// What is multiplied last: anything, the constants of the line, and 3b.
+    pub(super) constants: Fp2<P>,
 }
 
-/// The first slot, the third and the last.
 const FIRST: Mask = 0b11;
+const SECOND: Mask = 0b1100;
 const THIRD: Mask = 0b11_0000;
 const LAST: Mask = 0b1100_0000;
 
-/// The lanes from which four slots come. From the fifth on they are those of a second vector.
+/// The lanes from which four slots come.
 const fn slots([a, b, c, d]: [i64; 4]) -> [i64; LANES] {
     [2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1]
 }
 
-/// A vector with the first slots of three others.
+/// One slot everywhere.
 #[inline(always)]
-fn slots_of<F: Field>(a: &F, b: &F, c: &F) -> F {
-    a.gathered(b, slots([0, 4, 0, 0])).gathered(c, slots([0, 1, 4, 0]))
+fn everywhere<F: Field>(c: &F, slot: i64) -> F {
+    c.permuted(slots([slot; 4]))
+}
+
+/// A slot of each of four vectors, in which it stands at the same place.
+#[inline(always)]
+fn each_slot<F: Field>(a: &F, b: &F, c: &F, d: &F) -> F {
+    a.or(FIRST, &b.or(SECOND, &c.or(THIRD, d)))
 }
 
 impl<P: PrimeField> Two<P> {
     /// The pairs of the first two lanes.
     #[inline(always)]
-    pub(super) fn new(base: &Point<Fp2<P>>, (a, b): &(P, P)) -> Self {
+    pub(super) fn new((x, y): &Point<Fp2<P>>, (a, b): &(P, P)) -> Self {
         let lanes = a.lanes();
-        let of_fp = |c: &P| Fp2::new(*c, P::zero(lanes));
+        let (x, y) = (everywhere(x, 0), everywhere(y, 0));
+        // The base says which curve it is on.
+        let b_of_curve = y.squared().minus(&x.squared().times(&x)).carried();
+        let three_b = b_of_curve.doubled().plus(&b_of_curve).shrunk();
+        let constant = |c: &P| everywhere(&Fp2::new(*c, P::zero(lanes)), 0);
         Self {
-            point: slots_of(&base.0, &base.1, &Fp2::one(lanes)),
-            base: *base,
-            constants: (*a, *b),
-            constants_in_slots: slots_of(&of_fp(a), &of_fp(a), &of_fp(b)),
+            point: each_slot(&x, &y, &Fp2::one(lanes), &three_b),
+            base: (x, y),
+            constants: each_slot(&three_b, &constant(a), &constant(b), &three_b),
         }
     }
 
-    /// The formulas of [`Jacobian::double`], and the line at the other point.
+    /// Three times four products. With B = Y², E = W·Z = 3b·Z² and H = 2YZ the tangent has λ = 3X²/H and λ·x - y = (B - E)/H, and the
+    /// next point is 2XY·(B - 3E), (B + 3E)² - 12E², 4BH.
     #[inline(always)]
     pub(super) fn double(&mut self) -> ScaledLines<P> {
         let point = &self.point;
-        // x², y², z², 2yz
-        let left = point.permuted(slots([0, 1, 2, 1]));
-        let squares = left.doubled().or(LAST, &left).times(&point.permuted(slots([0, 1, 2, 2])));
-        // λ = 3x², and 2y²
-        let doubled = squares.doubled();
-        let slope = doubled.plus(&squares).or(FIRST, &doubled).shrunk();
-        // x·y², y⁴, λ², λ·x
-        let left = squares.gathered(&slope, slots([1, 1, 4, 4]));
-        let right = point.gathered(&squares, slots([0, 5, 0, 0])).gathered(&slope, slots([0, 1, 4, 3]));
-        let products = left.times(&right);
-        // λ·z², 2yz³
-        let scaled = slope.gathered(&squares, slots([0, 7, 0, 0])).times(&squares.permuted(slots([2, 2, 2, 2])));
-        // x = λ² - 8x·y², λ·x - 2y², and z = 2yz
-        let four = products.doubled().doubled().shrunk();
-        let eight = four.doubled();
-        let less = eight.gathered(&slope, slots([0, 5, 0, 0]));
-        let less = Fp2::zero(point.lanes()).or(THIRD, &less);
-        let x = products.gathered(&squares, slots([2, 3, 7, 2])).minus_sum(&less).shrunk();
-        // λ·(4x·y² - x), and λ·z² and λ·x - 2y² times the constants of the other point
-        let left = slope.gathered(&scaled, slots([0, 4, 0, 0])).gathered(&x, slots([0, 1, 5, 0]));
-        let drop = four.minus(&x).carried();
-        let line = left.times(&drop.gathered(&self.constants_in_slots, slots([0, 5, 6, 0])));
-        let y = line.minus_sum(&eight.permuted(slots([1, 1, 1, 1]))).shrunk();
-        self.point = x.gathered(&y, slots([0, 4, 2, 0]));
-        if P::Curve::TWIST_MULTIPLIES {
-            let line = turned(&line).shrunk();
-            ScaledLines { coefficients: [scaled, line, line], lanes: [2, 4, 2] }
-        } else {
-            ScaledLines { coefficients: [scaled, line, line], lanes: [2, 2, 4] }
-        }
+        // X², B, E and H
+        let left = point.permuted(slots([0, 1, 3, 1]));
+        let first = left.doubled().or(LAST, &left).times(&point.permuted(slots([0, 1, 2, 2])));
+        let doubled = first.doubled();
+        let tripled = doubled.plus(&first).shrunk();
+        // B + 3E, and in their slots B - 3E and B - E
+        let (b, three_e) = (everywhere(&first, 1), everywhere(&tripled, 2));
+        let sum = b.plus(&three_e);
+        let differences = b.minus(&first.or(THIRD, &three_e)).carried();
+        // 2XY, (B + 3E)², 12E² and 4BH
+        let left = each_slot(&point.doubled(), &sum, &doubled, &b.doubled());
+        let right = each_slot(&everywhere(point, 1), &sum, &tripled.doubled(), &doubled);
+        let second = left.times(&right);
+        // X, 3X² and B - E times the constants of the line, and W
+        let left = each_slot(&second, &everywhere(&tripled, 0), &differences, &second);
+        let third = left.times(&differences.or(FIRST, &self.constants));
+        let y = second.minus(&everywhere(&second, 2));
+        self.point = each_slot(&third, &y, &everywhere(&second, 3), &third).shrunk();
+        scaled_lines(first, 3, &third)
     }
 
+    /// Five times four products. With θ = Y - y·Z and h = X - x·Z the chord has λ = θ/h and λ·x - y = (θ·x - h·y)/h. With V = X·h² and
+    /// G = h³ + Z·θ² - 2V the next point is h·G, θ·(V - G) - h³·Y, h³·Z.
     #[inline(always)]
     pub(super) fn add(&mut self, step: &LoopStep) -> ScaledLines<P> {
-        let [x, y, z] = [0, 1, 2].map(|slot| self.point.permuted(slots([slot; 4])));
-        let mut point = Jacobian { x, y, z };
-        let line = point.add(&added(step, &self.base));
-        self.point = slots_of(&point.x, &point.y, &point.z);
-        let (a, b) = at_point(&line.slope, &line.rest, &self.constants);
-        ScaledLines { coefficients: [line.scale, a, b], lanes: [0; 3] }
+        let (x, y) = added(step, &self.base);
+        let point = &self.point;
+        let z = everywhere(point, 2);
+        // h, θ, h and θ
+        let differences = point.minus(&x.or(FIRST, &y).times(&z)).shrunk().permuted(slots([0, 1, 0, 1]));
+        // h², θ², h·y and θ·x
+        let first = differences.times(&each_slot(&differences, &differences, &y, &x));
+        // h³, θ times its constant, V and Z·θ²
+        let left = each_slot(&differences, &differences, &everywhere(point, 0), &z);
+        let second = left.times(&self.constants.or(SECOND, &first.permuted(slots([0, 0, 0, 1]))));
+        let (hhh, v) = (everywhere(&second, 0), everywhere(&second, 2));
+        let g = hhh.plus(&everywhere(&second, 3)).minus_sum(&v.doubled()).shrunk();
+        // X, θ·(V - G), h³·Y and Z
+        let left = differences.or(FIRST | SECOND, &point.permuted(slots([0, 0, 1, 2])));
+        let third = left.times(&each_slot(&g, &v.minus(&g).carried(), &hhh, &hhh));
+        let y = third.minus(&everywhere(&third, 2));
+        // The rest times its constant, and W
+        let rest = everywhere(&first, 3).minus(&first).carried();
+        let fourth = rest.or(THIRD, &third).times(&self.constants);
+        self.point = each_slot(&third, &y, &everywhere(&third, 3), &fourth).shrunk();
+        scaled_lines(differences, 0, &second.or(SECOND, &fourth))
+    }
+}
+
+/// The lines with the scale of a slot. The second slot of `line` has the slope times its constant, and the third one the rest.
+#[inline(always)]
+fn scaled_lines<P: PrimeField>(scale: Fp2<P>, slot: i64, line: &Fp2<P>) -> ScaledLines<P> {
+    if P::Curve::TWIST_MULTIPLIES {
+        let line = turned(line).shrunk();
+        ScaledLines { coefficients: [scale, line, line], lanes: [2 * slot, 4, 2] }
+    } else {
+        ScaledLines { coefficients: [scale, *line, *line], lanes: [2 * slot, 2, 4] }
     }
 }
 

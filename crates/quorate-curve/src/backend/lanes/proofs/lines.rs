@@ -158,20 +158,25 @@ on_each_curve! {
         proof.finish(&[("y_P", y_p), ("norm of λ", real * real + imaginary * imaginary)]);
     }
 
-    /// A vector that has the coordinates of two points in slots takes the steps of [`Jacobian`], and gives their lines.
+    /// The steps of two points with their coordinates in slots. Z, the scale and W are zero together, where the affine step has no slope.
     fn steps_of_two_pairs<C>() {
         let proof = Proof::<C>::new();
-        let bases: [_; 2] = from_fn(|_| (proof.in_fp2(), proof.in_fp2()));
-        let points: [[_; 3]; 2] = from_fn(|_| from_fn(|_| proof.in_fp2()));
+        let variable = |_| Naive2::of(&proof.in_fp2());
+        let bases: [[_; 2]; 2] = from_fn(|_| from_fn(variable));
+        let points: [[_; 3]; 2] = from_fn(|_| from_fn(variable));
         let constants: [(_, _); 2] = from_fn(|_| (proof.variable(), proof.variable()));
         let zero = proof.number(0);
         let in_lanes = |of: &dyn Fn(usize) -> Option<Symbolic<C>>| Symbolic::of_lanes(from_fn(|lane| of(lane).unwrap_or(zero)));
-        let in_fp2 = |of: &dyn Fn(usize) -> Option<Fp2<Symbolic<C>>>| {
-            Fp2::new(in_lanes(&|lane| of(lane).map(|c| c.c0)), in_lanes(&|lane| of(lane).map(|c| c.c1)))
+        let in_fp2 = |of: &dyn Fn(usize) -> Option<Naive2<C>>| {
+            let [c0, c1] = [0, 1].map(|part| in_lanes(&|lane| of(lane).map(|c| c.0[part])));
+            Fp2::new(c0, c1)
         };
-        let base = (in_fp2(&|lane| bases.get(lane).map(|b| b.0)), in_fp2(&|lane| bases.get(lane).map(|b| b.1)));
-        let of_p =
-            (in_lanes(&|lane| constants.get(lane).map(|c| c.0)), in_lanes(&|lane| constants.get(lane).map(|c| c.1)));
+        let [base_x, base_y] = [0, 1].map(|i| in_fp2(&|lane| bases.get(lane).map(|base| base[i])));
+        let [a, b] = [0, 1].map(|i| in_lanes(&|lane| constants.get(lane).map(|(a, b)| [*a, *b][i])));
+        let times = |n: usize, c: Naive2<C>| (1..n).fold(c, |sum, _| sum + c);
+        // Three times the constant of the curve on which a point is.
+        let three_b = |x: Naive2<C>, y: Naive2<C>| times(3, y * y - x.cubed());
+        let in_slot = |of: &Fp2<_>, slot: usize, pair: usize| lane(of, 2 * slot + pair);
         let steps = C::LOOP.iter().fold(Vec::new(), |mut kinds: Vec<LoopStep>, step| {
             if !kinds.contains(step) {
                 kinds.push(*step);
@@ -179,28 +184,56 @@ on_each_curve! {
             kinds
         });
         for step in steps {
-            let mut two = Two::new(&base, &of_p);
-            // At first the point is the base. Then it is any.
-            for (pair, (x, y)) in bases.iter().enumerate() {
-                let found = [0, 1, 2].map(|slot| lane(&two.point, 2 * slot + pair));
-                proof.equal("the base", found, [*x, *y, Fp2::one(proof.lanes)].map(|c| Naive2::of(&c)));
+            let mut two = Two::new(&(base_x, base_y), &(a, b));
+            // At first the point is the base. Then it is any, and so is its curve.
+            for (pair, [x, y]) in bases.into_iter().enumerate() {
+                let found = [0, 1, 2, 3].map(|slot| in_slot(&two.point, slot, pair));
+                proof.equal("the base", found, [x, y, Naive2::real(proof.number(1)), three_b(x, y)]);
+                let (a, b) = constants[pair];
+                let found = [1, 2, 3].map(|slot| in_slot(&two.constants, slot, pair));
+                proof.equal("the constants", found, [Naive2::real(a), Naive2::real(b), three_b(x, y)]);
             }
-            two.point = in_fp2(&|lane| if lane < 6 { Some(points[lane % 2][lane / 2]) } else { None });
+            let coordinates = points.map(|[x, y, z]| [x * z, y * z, z, three_b(x, y) * z]);
+            two.point = in_fp2(&|lane| Some(coordinates[lane % 2][lane / 2]));
+            let kept = two.constants;
+            two.constants = in_fp2(&|lane| {
+                let [x, y, _] = points[lane % 2];
+                Some(if lane < 6 { self::lane(&kept, lane) } else { three_b(x, y) })
+            });
             let lines = if step == LoopStep::Double { two.double() } else { two.add(&step) };
             for (pair, [x, y, z]) in points.into_iter().enumerate() {
-                let mut point = Jacobian { x, y, z };
-                let line = match step {
-                    LoopStep::Double => point.double(),
-                    _ => point.add(&added(&step, &bases[pair])),
+                let [base_x, base_y] = bases[pair].map(Naive2::fp2);
+                let (base_x, base_y) = added(&step, &(base_x, base_y));
+                let other = if step == LoopStep::Double { [x, y] } else { [&base_x, &base_y].map(Naive2::of) };
+                let slope = if step == LoopStep::Double { tangent([x, y], None) } else { chord([x, y], other) };
+                let [next_x, next_y] = third([x, y], other, slope);
+                let [scale, of_slope, of_rest]: [_; 3] = from_fn(|i| lane(&lines.coefficients[i], lines.lanes[i] as usize + pair));
+                let (a, b) = at_point(&(slope * scale).fp2(), &((slope * x - y) * scale).fp2(), &constants[pair]);
+                proof.equal("the line", [of_slope, of_rest], [a, b].map(|c| Naive2::of(&c)));
+                let [found_x, found_y, found_z, found_w] = [0, 1, 2, 3].map(|slot| in_slot(&two.point, slot, pair));
+                proof.equal("the point", [found_x, found_y], [next_x * found_z, next_y * found_z]);
+                proof.equal("W", found_w, three_b(x, y) * found_z);
+                let (of_scale, of_z) = if step == LoopStep::Double {
+                    (times(2, y * z * z), times(8, y.cubed() * z.squared().squared()))
+                } else {
+                    let h = (x - other[0]) * z;
+                    (h, h.cubed() * z)
                 };
-                let (a, b) = at_point(&line.slope, &line.rest, &constants[pair]);
-                let found: [_; 3] = from_fn(|i| lane(&lines.coefficients[i], lines.lanes[i] as usize + pair));
-                proof.equal("the line", found, [line.scale, a, b]);
-                let found = [0, 1, 2].map(|slot| lane(&two.point, 2 * slot + pair));
-                proof.equal("the point", found, [point.x, point.y, point.z]);
+                proof.equal("the scale and Z", [scale, found_z], [of_scale, of_z]);
             }
         }
-        proof.finish(&[]);
+        let norm = |Naive2([real, imaginary]): Naive2<C>| real * real + imaginary * imaginary;
+        let mut not_zero = Vec::new();
+        for ([x, y, _], [base_x, base_y]) in points.into_iter().zip(bases) {
+            not_zero.push(("norm of y", norm(y)));
+            let kinds = [LoopStep::Add, LoopStep::AddImage, LoopStep::SubtractSecondImage];
+            let images = kinds.iter().filter(|step| C::LOOP.contains(step));
+            not_zero.extend(images.map(|step| {
+                let (base_x, _) = added(step, &(base_x.fp2(), base_y.fp2()));
+                ("norm of the difference of x", norm(x - Naive2::of(&base_x)))
+            }));
+        }
+        proof.finish(&not_zero);
     }
 }
 
