@@ -3,34 +3,13 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
-use quorate::{Backend, MinPk};
+use quorate::MinPk;
 use quorate_cli::commands::dkg::combination::{Combination, CombinationError};
-use quorate_threshold::{
-    Identifiers,
-    dkg::{Ceremony, CeremonyPurpose, Description, ParticipantIdentity, Seat, Variant},
-};
-use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+use quorate_threshold::dkg::{Ceremony, ParticipantIdentity, Variant};
 use serde_json::Value;
 
-/// A ceremony in one round of member-1, member-2 and member-3.
-static CEREMONY: LazyLock<Ceremony<MinPk>> = LazyLock::new(|| {
-    let mut rng = ChaCha20Rng::from_seed([9; 32]);
-    let identities: Vec<_> =
-        (1..=3).map(|i| ParticipantIdentity::generate(&format!("member-{i}"), &mut rng).expect("a name")).collect();
-    let seats = identities.iter().map(ParticipantIdentity::one_round_member).zip(1..);
-    let description = Description {
-        suite: MinPk::Eth2,
-        purpose: CeremonyPurpose::NewKey(Variant::OneRound),
-        threshold: 2,
-        identifiers: Identifiers::Integers,
-        dealers_needed: None,
-        seats: seats
-            .map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i), weight: 1, deals: 1 })
-            .collect(),
-        nonce: [3; 16],
-    };
-    Ceremony::new(description, Backend::auto()).expect("a ceremony")
-});
+static CEREMONY: LazyLock<Ceremony<MinPk>> =
+    LazyLock::new(|| crate::dkg::of_three(Variant::OneRound, ParticipantIdentity::one_round_member).0);
 
 pub fn run(bytes: &[u8]) {
     let ceremony = &*CEREMONY;

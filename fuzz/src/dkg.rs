@@ -14,14 +14,21 @@ use quorate_threshold::{
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 /// `seeds/dkg-*` are of this ceremony and of its first member.
-static CEREMONY: LazyLock<(Ceremony<MinPk>, ParticipantIdentity)> = LazyLock::new(|| {
+static CEREMONY: LazyLock<(Ceremony<MinPk>, ParticipantIdentity)> =
+    LazyLock::new(|| of_three(Variant::JointFeldman, ParticipantIdentity::member));
+
+/// A ceremony of member-1, member-2 and member-3, and the identity of the first.
+pub(crate) fn of_three(
+    variant: Variant,
+    member: fn(&ParticipantIdentity) -> CeremonyMember,
+) -> (Ceremony<MinPk>, ParticipantIdentity) {
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
     let identities: Vec<_> =
         (1..=3).map(|i| ParticipantIdentity::generate(&format!("member-{i}"), &mut rng).expect("a name")).collect();
-    let seats = identities.iter().map(ParticipantIdentity::member).zip(1..);
+    let seats = identities.iter().map(member).zip(1..);
     let description = Description {
         suite: MinPk::Eth2,
-        purpose: CeremonyPurpose::NewKey(Variant::JointFeldman),
+        purpose: CeremonyPurpose::NewKey(variant),
         threshold: 2,
         identifiers: Identifiers::Integers,
         dealers_needed: None,
@@ -31,7 +38,7 @@ static CEREMONY: LazyLock<(Ceremony<MinPk>, ParticipantIdentity)> = LazyLock::ne
         nonce: [3; 16],
     };
     (Ceremony::new(description, Backend::auto()).expect("a ceremony"), identities[0].clone())
-});
+}
 
 pub fn run(bytes: &[u8]) {
     // A committee of millions is as it should be, and takes a second.
