@@ -33,8 +33,8 @@ use crate::{
 /// Once the epoch is due, anyone may weigh the operators and begin it. This sends the registrar's `weigh`, as often as it
 /// takes, then `beginEpoch` with the threshold that the weights need, and then the settlement's `enter`, from the head that the
 /// contract's last log has. If an epoch waits to be entered, it sends `enter` alone. Run it by a timer. The exit code is 1 if the epoch
-/// is not due yet. If it is due and the file of the network is behind, or a transaction is refused, costs too much or fails, it is 3. If
-/// Ctrl-C or SIGTERM ends the command, it names the transaction that may have been sent, and the code is 130.
+/// is not due yet. If it is due and a transaction is refused, costs too much or fails, it is 3. If Ctrl-C or SIGTERM ends the command, it
+/// names the transaction that may have been sent, and the code is 130. The file of the network may be behind.
 ///
 /// The registrar forgets a weighing that takes more than an hour, and dead keys have to be weighed, too. If the chain makes too few blocks
 /// in an hour for so many transactions, nothing is sent, and the error names the least --step. If they take longer all the same, the
@@ -81,7 +81,7 @@ impl Arguments {
 
     /// The registrar, if it can begin an epoch now; none if one waits to be entered.
     async fn next(&self, node: &Rpc, network: &Network) -> Result<Option<Address>> {
-        let (settlement, name) = (network.contract, name_of(&self.network));
+        let settlement = network.contract;
         self.sending.check(node, network.chain_id, settlement).await?;
         if node.read(settlement, &Settlement::waitingCall {}, None).await.map_err(Failure::io)? {
             return Ok(None);
@@ -94,13 +94,6 @@ impl Arguments {
         let time = node.newest().await.map_err(Failure::io)?.timestamp.max(unix_seconds());
         if time < due {
             return Err(Failure::refused(anyhow!("the next epoch is due in {} s, at {due} in Unix time", due - time)));
-        }
-        // A file that nobody keeps is better known before anything is sent. The epoch waits, so it is no reason for a timer to be silent.
-        let state = node.read(settlement, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
-        if network.state().with_context(|| name.clone()).map_err(Failure::usage)? != state {
-            return Err(Failure::io(anyhow!(
-                "the next epoch is due, and {name} is not the settlement's state any more; follow first"
-            )));
         }
         Ok(Some(registrar))
     }
