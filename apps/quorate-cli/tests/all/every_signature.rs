@@ -137,7 +137,8 @@ fn every_light_client_object_as_it_is() {
 /// Verifies documents of which all updates are valid; how many there are.
 fn valid_updates(arguments: &[&str]) -> u64 {
     let (code, objects, err) = quorate(&[&["verify", "--json", "-q"], arguments].concat());
-    assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
+    // What is trusted is said in any case.
+    assert!(code == 0 && (err.is_empty() || err.contains("trusting the committee of period")), "{arguments:?}: {err}");
     let valid = objects[0]["valid"].as_u64().unwrap();
     assert!(valid > 0, "{arguments:?}");
     valid

@@ -433,7 +433,7 @@ fn a_file_that_has_the_name_of_a_chain_is_not_that_chain() {
     history.args(["history", "verify", "--chain", "quicknet"]).arg(&rounds).current_dir(folder.path(""));
     history.ran().says("5 claims: 5 valid");
     // Nor is it left out of the inputs as a description of the chain.
-    folder.file("quicknet", "");
+    folder.file("quicknet", "{}\n");
     let mut history = command("quorate");
     history.args(["history", "verify", "--chain", "quicknet", "quicknet"]).arg(rounds).current_dir(folder.path(""));
     history.ran().exits(2).says("quicknet: found a file of claims");

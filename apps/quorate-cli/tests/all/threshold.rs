@@ -33,6 +33,7 @@ fn ssv_committees_sign() {
             let (t, n) = (set["threshold"].as_u64().unwrap(), set["n"].as_u64().unwrap());
             for derived in set["derived"].as_array().into_iter().flatten() {
                 let (suite, message) = (text(&derived["dst"]), text(&derived["message"]));
+                let message = if message.is_empty() { "0x" } else { message };
                 let room = Room::new();
                 room.write_json("shared-key.json", &shared_key_of(suite, t, n, &set["shares"]));
                 // The last participants, the last first.

@@ -177,7 +177,7 @@ fn a_missing_file_is_named() {
 #[test]
 fn a_folder_is_no_file() {
     let folder = Folder::new();
-    verify(&[&folder.path("")]).exits(3).says("directory");
+    verify(&[&folder.path("")]).exits(2).says("found a folder, expected a file");
 }
 
 #[test]

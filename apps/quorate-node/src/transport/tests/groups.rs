@@ -19,7 +19,7 @@ use super::{
 use quorate_network::{
     election::Snapshot,
     groups::Audience,
-    message::{Branch, Signed, Verified},
+    message::{Branch, PeerRequest, Signed, Verified},
     roles::{Node, NodeEvent, NodeOutput, NodeSettings, Roles, Saved, Settlement},
 };
 
@@ -75,7 +75,7 @@ async fn dropped_calls_keep_nobody_from_its_group() {
     let second = node(terms(2, &registry), &first.addresses()).await;
     for node in [&first, &second] {
         // The transport runs on the same thread and takes none of them meanwhile.
-        (0..=CALLS).for_each(|_| node.readmit());
+        (0..=CALLS).for_each(|_| node.ask(PeerRequest::default(), Audience::Everybody));
         node.listen([GROUP, Audience::Everybody].into());
         assert_eq!(node.counts().calls_dropped, 1);
     }
