@@ -61,10 +61,10 @@ pub fn verify_and_remember<S: Suite>(
     let subtracted = claims.iter().zip(&rest).map(|(claim, rest)| claim.len() - rest.len()).collect();
     let outcome = outcome(claims, subtracted, &Plan::new(&rest, options), rng);
     for (claim, verdict) in claims.iter().zip(&outcome.verdicts) {
-        if verdict.is_valid() {
-            if let Some(entry) = Entry::of_claim(claim) {
-                known.insert(entry, Signature::from_member(claim.signature().point()));
-            }
+        if verdict.is_valid()
+            && let Some(entry) = Entry::of_claim(claim)
+        {
+            known.insert(entry, Signature::from_member(claim.signature().point()));
         }
     }
     outcome
