@@ -262,7 +262,8 @@ fn a_damaged_array_is_the_tables_fault() {
         assert!(text.contains(expected) && !text.contains(".rs"), "{text}");
     }
     let claims = table(&[1, 2, 3, 4], |row| row);
-    let damages: [(fn(&mut RawArray), &str); 9] = [
+    type Damage = (fn(&mut RawArray), &'static str);
+    let damages: [Damage; 9] = [
         (|rows| rows.child(1).length = 3, DAMAGED),
         (|rows| rows.child(0).n_buffers = 1, DAMAGED),
         (|rows| rows.child(1).buffers = ptr::null_mut(), DAMAGED),

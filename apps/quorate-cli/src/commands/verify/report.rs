@@ -411,7 +411,7 @@ impl Report {
         }
         // What is trusted unless somebody compares the root is said with --quiet, too.
         let was_compared = lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT);
-        if let Some(root) = lesson.block_root.filter(|_| !refused && !(self.style.quiet && was_compared)) {
+        if let Some(root) = lesson.block_root.filter(|_| !(refused || self.style.quiet && was_compared)) {
             let root = const_hex::encode_prefixed(root);
             self.say(&format!("{origin}: trusting the committee of period {period} by block root"));
             self.say(&format!("  {root}"));
