@@ -338,7 +338,9 @@ class KeySet:
         Raises ``OSError`` if the file cannot be read, and ``UsageError`` if it is no key set.
         """
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the set to a file with mode 0600, which appears whole or not at all, and replaces a regular file that is there.
+        """Writes the set to a file with mode 0600, which appears whole or not at all, and replaces a regular file that is
+        there.
+
         Raises ``UsageError`` for a suite on BN254, and if the path is that of a link, a pipe, a device or a folder."""
     def __len__(self) -> int: ...
     @property
