@@ -95,7 +95,9 @@ def _with_values(polars: Any, frame: Any) -> Any:
     unread = []
     for name, kind in frame.schema.items():
         if name in COLUMNS and _is_foreign(polars, kind):
-            raise TableError(f'the column "{name}" has the type {kind}, which Arrow does not have; cast it to another type')
+            raise TableError(
+                f'the column "{name}" has the type {kind}, which Arrow does not have; cast it to another type'
+            )
         if not _has_null(polars, kind):
             continue
         if name in COLUMNS and isinstance(kind, (polars.List, polars.Array)):
