@@ -21,8 +21,9 @@ import time
 CARGO = os.environ.get("CARGO", "cargo")
 # The longest ones begin, so that none of them is left for the end.
 LONG = [
-    "apps/quorate-node network", "crates/quorate all", "apps/quorate-cli all", "crates/quorate-curve", "apps/quorate-chain chain", "crates/quorate-evm all",
-    "apps/quorate-server server", "apps/quorate-node all", "apps/quorate-node", "crates/quorate-chain", "crates/quorate-lab", "crates/quorate-threshold",
+    "apps/quorate-node network", "crates/quorate all", "apps/quorate-cli all", "crates/quorate-chain network", "crates/quorate-curve",
+    "apps/quorate-chain chain", "crates/quorate-evm all", "apps/quorate-server server", "apps/quorate-node all", "apps/quorate-node",
+    "crates/quorate-chain", "crates/quorate-lab", "crates/quorate-threshold",
 ]
 # A test program uses all cores, but many of them wait: for a chain, for a clock, for a disk.
 AT_ONCE = max(2, (os.cpu_count() or 1) // 4)
