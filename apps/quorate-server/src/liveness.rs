@@ -36,7 +36,7 @@ impl Liveness {
     }
 }
 
-/// How long no batch may end, as `WatchdogSec=` of the systemd unit.
+/// How long the pulse may stand still, as `WatchdogSec=` of the systemd unit says.
 const MOST_STILL: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The tables of the documents, from the rows of `shown`. This file writes everything between the markers
 //! `<!-- begin: quorate-bench NAME -->` and `<!-- end: quorate-bench NAME -->`.
+//!
+//! Long because each table has its columns, its sentences and its tests here, and they share how a time and a ratio are written.
 
 use std::{
     fs,

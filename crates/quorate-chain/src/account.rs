@@ -471,6 +471,17 @@ mod tests {
         json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
     }
 
+    /// The newest block of a node.
+    fn newest() -> Value {
+        json!({
+            "number": "0x1",
+            "hash": B256::ZERO,
+            "parentHash": B256::ZERO,
+            "timestamp": "0x1",
+            "baseFeePerGas": "0x1"
+        })
+    }
+
     /// Sends to a node on which so many transactions of the account wait, and which answers this about the one that is sent and about its
     /// receipt. Returns how often something was sent.
     fn sent(
@@ -493,13 +504,7 @@ mod tests {
         let node = Proxy::alone(move |method, parameters| {
             Ok(match method {
                 "eth_getTransactionCount" => json!(U64::from(if parameters[1] == "latest" { 7 } else { 7 + waiting })),
-                "eth_getBlockByNumber" => json!({
-                    "number": "0x1",
-                    "hash": B256::ZERO,
-                    "parentHash": B256::ZERO,
-                    "timestamp": "0x1",
-                    "baseFeePerGas": "0x1"
-                }),
+                "eth_getBlockByNumber" => newest(),
                 "eth_sendRawTransaction" => {
                     *counted.lock().unwrap() += 1;
                     return answer.clone().map_err(str::to_owned);
@@ -586,13 +591,7 @@ mod tests {
             let node = Proxy::alone(move |method, _| {
                 Ok(match method {
                     "eth_getTransactionCount" => json!(U64::from(if is_used { 8 } else { 7 })),
-                    "eth_getBlockByNumber" => json!({
-                        "number": "0x1",
-                        "hash": B256::ZERO,
-                        "parentHash": B256::ZERO,
-                        "timestamp": "0x1",
-                        "baseFeePerGas": "0x1"
-                    }),
+                    "eth_getBlockByNumber" => newest(),
                     "eth_sendRawTransaction" => {
                         is_used = true;
                         return said.clone().map_err(str::to_owned);

@@ -1,7 +1,7 @@
 //! The Miller loop of one product of few pairs, for when there are not enough to fill the lanes with values.
 //!
 //! The value has its coefficients in the lanes ([`Spread`]), and every line is multiplied into it. The steps have a pair in each lane. One
-//! pair or two have four slots in a vector: a doubling computes four products of each pair at a time, and four products in lanes are
+//! pair or two have four slots in a vector: a doubling computes four products of each pair at a time, and three products in lanes are
 //! enough for its twelve. No step needs an inversion: the point of one pair or two is projective, that of more is Jacobian.
 
 use alloc::vec::Vec;
