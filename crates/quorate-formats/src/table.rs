@@ -6,9 +6,10 @@ use quorate::SourceId;
 use quorate_host::clipped;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, Room, UNKNOWN_CHARACTERS, UNKNOWN_FIELDS, check_name, take_room};
-use crate::entry::Malformed;
+use crate::columns::{Columns, Field, Room, check_name, take_room};
 #[cfg(feature = "parquet")]
+use crate::columns::{UNKNOWN_CHARACTERS, UNKNOWN_FIELDS};
+use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column as its table states it.
