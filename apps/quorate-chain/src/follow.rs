@@ -11,6 +11,7 @@ use quorate_host::{
     dash::{self, is_dash, name_of, path_to_write},
     exit::{Exit, Failure, Result},
     file::{self, Existing, Readers},
+    flag::variable,
     listen::Connections,
     text::json_reason,
 };
@@ -39,11 +40,11 @@ pub(crate) struct Arguments {
     reading: Reading,
 
     /// The settlement's address. Without it, that of the file, if there is one
-    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
+    #[arg(long, value_name = "ADDRESS", env = variable("QUORATE_CHAIN_CONTRACT"), value_parser = address::parse)]
     contract: Option<Address>,
 
     /// The file to write
-    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK", value_parser = path_to_write())]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = variable("QUORATE_CHAIN_NETWORK"), value_parser = path_to_write())]
     network: PathBuf,
 
     /// What the members weigh, as `quorate evm epoch` takes it; `-` is standard input. Read only if the weights are in no calldata

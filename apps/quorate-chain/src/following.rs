@@ -15,6 +15,7 @@ use quorate_chain::{
 };
 use quorate_host::{
     exit::{Failure, Result},
+    flag::{self, variable},
     listen::{Connections, Hosts, Routers, refuse_beyond_loopback},
     metrics::{self as told, Watched},
     service,
@@ -30,15 +31,15 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
     /// The node: an HTTP or HTTPS URL of its JSON-RPC
-    #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
+    #[arg(long, value_name = "URL", env = variable("QUORATE_CHAIN_RPC"), hide_env_values = true)]
     rpc: String,
 
     /// The block from which logs are read: that of the contract's deployment, or one before it
-    #[arg(long, value_name = "N", default_value_t = 0, env = "QUORATE_CHAIN_FROM_BLOCK")]
+    #[arg(long, value_name = "N", default_value_t = 0, env = variable("QUORATE_CHAIN_FROM_BLOCK"))]
     pub(crate) from_block: u64,
 
     /// How many blocks must follow a block before its logs count, or `finalized`
-    #[arg(long, value_name = "N", default_value = "2", env = "QUORATE_CHAIN_CONFIRMATIONS")]
+    #[arg(long, value_name = "N", default_value = "2", env = variable("QUORATE_CHAIN_CONFIRMATIONS"))]
     confirmations: Confirmations,
 
     /// The most blocks in one request for logs. Fewer are asked for if the node refuses
@@ -65,7 +66,7 @@ const BEYOND_LOOPBACK: &str = "QUORATE_CHAIN_BEYOND_LOOPBACK";
 
 /// The value of a variable, if it is set.
 fn exported<T: FromStr<Err: Display>>(name: &str) -> Result<Option<T>> {
-    let Some(text) = env::var_os(name) else { return Ok(None) };
+    let Some(text) = flag::exported(name) else { return Ok(None) };
     let text = text.to_str().ok_or_else(|| Failure::usage(anyhow!("{name} is not text")))?;
     text.parse().map(Some).map_err(|error| Failure::usage(anyhow!("{name}: found {text:?}: {error}")))
 }

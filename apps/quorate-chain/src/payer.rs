@@ -9,7 +9,10 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::{PayerError, PayerFile};
-use quorate_host::exit::{Failure, Result};
+use quorate_host::{
+    exit::{Failure, Result},
+    flag::{exported, variable},
+};
 use quorate_keystore::passphrase::Passphrase;
 use zeroize::Zeroizing;
 
@@ -26,7 +29,7 @@ const PASSPHRASE_VARIABLE: &str = "QUORATE_CHAIN_PASSPHRASE_FILE";
 pub(crate) struct Payer {
     /// The key that pays: an Ethereum keystore (version 3), or 64 hexadecimal digits. Without it, the variable
     /// QUORATE_CHAIN_KEY holds the digits
-    #[arg(long, value_name = "FILE", env = "QUORATE_CHAIN_KEY_FILE")]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_CHAIN_KEY_FILE"))]
     key_file: Option<PathBuf>,
 
     /// A file whose first line is the keystore's passphrase. Without it, the variable QUORATE_CHAIN_PASSPHRASE_FILE names the file, or
@@ -38,7 +41,7 @@ pub(crate) struct Payer {
 impl Payer {
     /// Whether there is one: a file or the variable.
     pub(crate) fn is_named(&self) -> bool {
-        self.key_file.is_some() || env::var_os(VARIABLE).is_some()
+        self.key_file.is_some() || exported(VARIABLE).is_some()
     }
 
     /// The key.
@@ -53,8 +56,8 @@ impl Payer {
     }
 
     fn unlock(&self, path: &Path) -> Result<quorate_chain::Payer> {
-        let exported = || env::var_os(PASSPHRASE_VARIABLE).map(PathBuf::from);
-        let passphrase = self.passphrase_file.clone().or_else(exported);
+        let named = || exported(PASSPHRASE_VARIABLE).map(PathBuf::from);
+        let passphrase = self.passphrase_file.clone().or_else(named);
         let passphrase_option = if self.passphrase_file.is_some() { "--passphrase-file" } else { PASSPHRASE_VARIABLE };
         let file = PayerFile { key: path, passphrase: passphrase.as_deref(), passphrase_option };
         let ask = || {
@@ -70,8 +73,8 @@ impl Payer {
 fn from_variable() -> Result<quorate_chain::Payer> {
     let usage = |what: &str| Failure::usage(anyhow!("{what}; pass --key-file FILE, or set {VARIABLE}"));
     let text = match env::var(VARIABLE) {
-        Ok(text) => Zeroizing::new(text),
-        Err(env::VarError::NotPresent) => return Err(usage("there is no key that pays for the transaction")),
+        Ok(text) if !text.is_empty() => Zeroizing::new(text),
+        Ok(_) | Err(env::VarError::NotPresent) => return Err(usage("there is no key that pays for the transaction")),
         Err(env::VarError::NotUnicode(_)) => return Err(usage(&format!("{VARIABLE} is not text"))),
     };
     match quorate_chain::Payer::from_hex(&text) {

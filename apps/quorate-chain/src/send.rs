@@ -23,7 +23,9 @@ use quorate_evm::{
 use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
-    file, plain,
+    file,
+    flag::variable,
+    plain,
     text::json_reason,
 };
 use serde::Deserialize;
@@ -67,7 +69,7 @@ pub(crate) struct Arguments {
     plan: Option<PathBuf>,
 
     /// The network from which the plan was made; `-` is standard input
-    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = variable("QUORATE_CHAIN_NETWORK"))]
     network: PathBuf,
 
     #[command(flatten)]

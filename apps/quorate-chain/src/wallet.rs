@@ -19,7 +19,7 @@ use quorate_chain::{
 use quorate_evm::{Transaction, alloy_sol_types::SolEvent as _, contract::Hub};
 use quorate_host::{
     exit::{Failure, Result, output},
-    flag::from_one,
+    flag::{from_one, variable},
 };
 
 use crate::{payer::Payer, print::line};
@@ -28,7 +28,7 @@ use crate::{payer::Payer, print::line};
 #[derive(Debug, Args)]
 pub(crate) struct Sending {
     /// The node: an HTTP or HTTPS URL of its JSON-RPC
-    #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
+    #[arg(long, value_name = "URL", env = variable("QUORATE_CHAIN_RPC"), hide_env_values = true)]
     pub(crate) rpc: String,
 
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) struct FeeArguments {
         long,
         value_name = "GWEI",
         default_value_t = FeeLimits::default().max_fee_gwei,
-        env = "QUORATE_CHAIN_MAX_FEE",
+        env = variable("QUORATE_CHAIN_MAX_FEE"),
         value_parser = from_one().map(NonZeroU64::get)
     )]
     max_fee: u64,
@@ -62,7 +62,7 @@ pub(crate) struct FeeArguments {
         long,
         value_name = "GWEI",
         default_value_t = FeeLimits::default().max_tip_gwei,
-        env = "QUORATE_CHAIN_MAX_TIP",
+        env = variable("QUORATE_CHAIN_MAX_TIP"),
         value_parser = from_one().map(NonZeroU64::get)
     )]
     max_tip: u64,

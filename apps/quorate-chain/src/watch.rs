@@ -15,6 +15,7 @@ use quorate_evm::{address, amount, posting::PostingConditions, watch::UnknownPos
 use quorate_host::{
     dash::path_to_write,
     exit::{Exit, Failure, Result, in_full},
+    flag::variable,
     listen::Connections,
 };
 use tokio::time::sleep;
@@ -46,19 +47,19 @@ pub(crate) struct Arguments {
     reading: Reading,
 
     /// The settlement's address
-    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
+    #[arg(long, value_name = "ADDRESS", env = variable("QUORATE_CHAIN_CONTRACT"), value_parser = address::parse)]
     contract: Address,
 
     /// The id of the settlement's chain. A node of another one is refused, and nothing is signed for another one
-    #[arg(long, value_name = "ID", env = "QUORATE_CHAIN_CHAIN_ID")]
+    #[arg(long, value_name = "ID", env = variable("QUORATE_CHAIN_CHAIN_ID"))]
     chain_id: Option<u64>,
 
     /// Refuse a settlement of which a demand costs a higher bond than this, in the chain's coin, such as 0.05
-    #[arg(long, value_name = "AMOUNT", env = "QUORATE_CHAIN_MOST_BOND", value_parser = amount::parse_wei)]
+    #[arg(long, value_name = "AMOUNT", env = variable("QUORATE_CHAIN_MOST_BOND"), value_parser = amount::parse_wei)]
     most_bond: Option<u128>,
 
     /// The file from which it goes on after a restart
-    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR", value_parser = path_to_write())]
+    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = variable("QUORATE_CHAIN_WATCH_CURSOR"), value_parser = path_to_write())]
     cursor: PathBuf,
 
     /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or

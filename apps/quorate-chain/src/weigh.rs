@@ -19,7 +19,9 @@ use quorate_evm::{
 use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
-    file, unix_seconds,
+    file,
+    flag::variable,
+    unix_seconds,
 };
 use tokio::runtime::Runtime;
 
@@ -43,7 +45,7 @@ use crate::{
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The settlement's network, which `quorate-chain follow` keeps; `-` is standard input
-    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = variable("QUORATE_CHAIN_NETWORK"))]
     network: PathBuf,
 
     /// How many keys to weigh in one transaction, at most. By default 50, or more if the registrar has so many keys that they would not

@@ -13,6 +13,7 @@ use quorate_host::{
     command_line,
     exit::{self, Ends as _, Exit, Failure, Result, in_full},
     file::FileError,
+    flag::variable,
     manual::{Completions, ManPages},
     options::{self, Printed, Source},
     runtime::ProgramRuntime,
@@ -74,7 +75,7 @@ enum Command {
 #[command(next_help_heading = "Configuration of the server")]
 struct Settings {
     /// A configuration file in TOML.
-    #[arg(long, value_name = "FILE", env = "QUORATE_SERVER_CONFIG", global = true)]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_SERVER_CONFIG"), global = true)]
     config: Option<PathBuf>,
     /// The address for TCP; `--listen ''` for none [listen.address].
     #[arg(long, value_name = "IP:PORT", global = true)]

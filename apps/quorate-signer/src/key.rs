@@ -5,18 +5,21 @@ use std::path::PathBuf;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{KeyGroup, OperatorKey};
-use quorate_host::exit::{Failure, Result};
+use quorate_host::{
+    exit::{Failure, Result},
+    flag::variable,
+};
 use quorate_keystore::{keystore::Keystore, passphrase::Passphrase, secret_file};
 
 /// Where the key is.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct KeyArguments {
     /// Keystore with the operator's key (EIP-2335), as `quorate evm key --keystore` makes it
-    #[arg(long, value_name = "FILE", env = "QUORATE_SIGNER_KEYSTORE")]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_SIGNER_KEYSTORE"))]
     keystore: PathBuf,
 
     /// File whose first line is the keystore's passphrase
-    #[arg(long, value_name = "FILE", env = "QUORATE_SIGNER_PASSPHRASE_FILE")]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_SIGNER_PASSPHRASE_FILE"))]
     passphrase_file: PathBuf,
 }
 

@@ -11,7 +11,10 @@ use std::{
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
-use quorate_host::exit::{Exit, Failure, Result, note, output};
+use quorate_host::{
+    exit::{Exit, Failure, Result, note, output},
+    flag::variable,
+};
 use quorate_lab::network::{
     LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings,
 };
@@ -50,7 +53,7 @@ pub(crate) struct Arguments {
     port: u16,
 
     /// The chain's program [default: the one that `make contracts` installs, or `anvil` on the PATH]
-    #[arg(long, value_name = "FILE", env = "QUORATE_ANVIL")]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_ANVIL"))]
     anvil: Option<PathBuf>,
 
     /// Print the summary as one JSON object

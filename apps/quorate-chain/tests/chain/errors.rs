@@ -39,6 +39,19 @@ fn a_node_that_is_not_there() {
     }
 }
 
+/// So files of services and of containers unset one.
+#[test]
+fn a_variable_that_is_set_to_nothing_is_not_set() {
+    let follow = || {
+        let mut follow = program();
+        follow.args(["follow", "--once", "--contract", &Address::ZERO.to_string(), "--from-block", "7"]);
+        follow
+    };
+    follow().env("QUORATE_CHAIN_RPC", "").ran().exits(2).says("required").says("--rpc <URL>");
+    let ended = follow().args(["--rpc", "localhost"]).env("QUORATE_CHAIN_METRICS", "").ran().exits(2).says("--rpc");
+    assert!(!ended.err.contains("QUORATE_CHAIN_METRICS"), "{ended:?}");
+}
+
 #[test]
 fn a_wrong_address_and_files_of_others() {
     let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };

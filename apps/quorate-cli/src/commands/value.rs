@@ -1,7 +1,7 @@
 //! Reads the values of flags. A message names the flag or the environment variable that the value came from, and says what is
 //! allowed; completions know the names that a value can have.
 
-use std::{env, ffi::OsStr, fmt::Display};
+use std::{ffi::OsStr, fmt::Display};
 
 use clap::{
     Arg, Command,
@@ -13,7 +13,7 @@ use quorate_formats::array_from_hex;
 
 pub(super) use quorate_host::{
     dash::{path_to_read, path_to_write},
-    flag::from_one,
+    flag::{exported, from_one, variable},
 };
 
 /// Reads a value from text.
@@ -68,17 +68,6 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Value<T> {
         let names = (self.names)();
         (!names.is_empty()).then(|| Box::new(names.into_iter()) as Box<dyn Iterator<Item = PossibleValue>>)
     }
-}
-
-/// The variable of the environment that stands for a flag; none if it is set to nothing, which is how files of services and of
-/// containers unset one.
-pub(super) fn variable(name: &'static str) -> Option<&'static str> {
-    env::var_os(name).is_none_or(|value| !value.is_empty()).then_some(name)
-}
-
-/// Whether a variable of the environment stands for a flag in this run.
-pub(super) fn is_set(name: &str) -> bool {
-    env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 /// Reads a type by its `FromStr`.

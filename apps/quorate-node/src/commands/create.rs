@@ -12,6 +12,7 @@ use quorate_evm::{
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
+    flag::variable,
     utc,
 };
 use quorate_node::{
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
     give: Vec<(Address, String)>,
 
     /// A file of terms, whose names are those of the flags
-    #[arg(long, value_name = "FILE", env = "QUORATE_NETWORK_TERMS")]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_NETWORK_TERMS"))]
     terms: Option<PathBuf>,
 
     #[command(flatten)]

@@ -37,6 +37,7 @@ use quorate_evm::{
 use quorate_host::{
     clipped,
     exit::{Failure, Result, print_all},
+    flag::variable,
     options::{self, OptionsError},
     runtime::ProgramRuntime,
 };
@@ -51,7 +52,7 @@ pub(crate) use quorate_host::{exit::note, service::interrupted};
 #[derive(Clone, Debug, Args)]
 pub(crate) struct NodeArguments {
     /// File of options, whose names are those of the flags [default: node.toml in the data folder, if it is there]
-    #[arg(long, value_name = "FILE", env = "QUORATE_NODE_CONFIG")]
+    #[arg(long, value_name = "FILE", env = variable("QUORATE_NODE_CONFIG"))]
     config: Option<PathBuf>,
 
     #[command(flatten)]

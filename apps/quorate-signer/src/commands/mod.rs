@@ -9,7 +9,10 @@ pub(crate) mod status;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use quorate_host::exit::{Failure, Result, print_all};
+use quorate_host::{
+    exit::{Failure, Result, print_all},
+    flag::variable,
+};
 
 use crate::store::{Store, StoreError};
 
@@ -19,7 +22,7 @@ pub(crate) use quorate_host::exit::note;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataArguments {
     /// Folder with the record of what was signed
-    #[arg(long, value_name = "FOLDER", env = "QUORATE_SIGNER_DATA")]
+    #[arg(long, value_name = "FOLDER", env = variable("QUORATE_SIGNER_DATA"))]
     pub(crate) data: PathBuf,
 }
 
@@ -41,7 +44,7 @@ impl DataArguments {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SocketArguments {
     /// Unix socket; its folder must have mode 0700 [default: signer.sock in the folder of the record]
-    #[arg(long, value_name = "PATH", env = "QUORATE_SIGNER_SOCKET")]
+    #[arg(long, value_name = "PATH", env = variable("QUORATE_SIGNER_SOCKET"))]
     socket: Option<PathBuf>,
 }
 

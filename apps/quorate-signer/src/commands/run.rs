@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_host::{
     exit::{Exit, Failure, Result},
+    flag::variable,
     listen::{Connections, Routers},
     log::{self, LogFormat, LogLevel},
     metrics, plain,
@@ -53,21 +54,21 @@ pub(crate) struct Arguments {
 
     /// Unix socket for whoever watches the signer: HTTP with /livez, /readyz and /metrics, and nothing that signs. Its folder must
     /// have mode 0700, and should be another one than that of the socket for signatures
-    #[arg(long, value_name = "PATH", env = "QUORATE_SIGNER_METRICS_SOCKET")]
+    #[arg(long, value_name = "PATH", env = variable("QUORATE_SIGNER_METRICS_SOCKET"))]
     metrics_socket: Option<PathBuf>,
 
     /// The network is in this epoch now, by a clock that you have compared. Needed where the signer did not run for more than two
     /// epochs, or ten minutes if they are longer: it does not believe a clock that has jumped so far, because it would sign nothing for
     /// as long afterwards. An epoch that has not begun by the signer's clock is refused
-    #[arg(long, value_name = "EPOCH", env = "QUORATE_SIGNER_ACCEPT_EPOCH")]
+    #[arg(long, value_name = "EPOCH", env = variable("QUORATE_SIGNER_ACCEPT_EPOCH"))]
     accept_epoch: Option<u64>,
 
     /// How log lines look, on standard error
-    #[arg(long, value_name = "FORMAT", default_value = "text", env = "QUORATE_SIGNER_LOG")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", env = variable("QUORATE_SIGNER_LOG"))]
     log: LogFormat,
 
     /// Which events are logged: error, warn, info, debug, trace, or rules such as info,quorate_signer=debug
-    #[arg(long, value_name = "LEVEL", default_value_t, env = "QUORATE_SIGNER_LOG_LEVEL")]
+    #[arg(long, value_name = "LEVEL", default_value_t, env = variable("QUORATE_SIGNER_LOG_LEVEL"))]
     log_level: LogLevel,
 }
 

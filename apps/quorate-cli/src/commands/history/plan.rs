@@ -18,7 +18,7 @@ use super::{
 };
 use crate::commands::{
     print::{note, plural},
-    value::{from_one, is_set, path_to_read, path_to_write, variable},
+    value::{exported, from_one, path_to_read, path_to_write, variable},
     verify::{Interrupt, SoundnessBits, suites},
 };
 
@@ -109,7 +109,7 @@ impl Arguments {
                  leave it out"
             )));
         }
-        if let Some(suite) = self.suite.filter(|_| !is_set("QUORATE_SUITE") && !self.quiet) {
+        if let Some(suite) = self.suite.filter(|_| exported("QUORATE_SUITE").is_none() && !self.quiet) {
             note(format!("warning: --suite {suite} is not needed, because the inputs have no claims without a suite"));
         }
         Ok(())

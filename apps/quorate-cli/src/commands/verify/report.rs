@@ -31,7 +31,7 @@ use crate::commands::{
     complaints::Complaints,
     print::{self, note, plural},
     unlock::name_of,
-    value::is_set,
+    value::exported,
 };
 
 /// Counts what happened, and writes both streams.
@@ -65,7 +65,7 @@ pub(in crate::commands) struct Report {
 fn suite_for_claims(arguments: &Arguments) -> Option<&'static str> {
     // A variable of the environment is for all runs. The files of the memory and lists of keys may need the suite as well.
     let needs_it = arguments.known.is_some() || arguments.remember.is_some() || !arguments.key_set.is_empty();
-    let suite = arguments.suite.filter(|_| !is_set("QUORATE_SUITE") && !needs_it);
+    let suite = arguments.suite.filter(|_| exported("QUORATE_SUITE").is_none() && !needs_it);
     suite.map(AnySuite::name)
 }
 
