@@ -4,7 +4,7 @@
 use std::{
     collections::VecDeque,
     num::NonZeroUsize,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
     time::Duration,
 };
@@ -91,23 +91,25 @@ impl Pool {
     }
 }
 
-/// The most threads: one for each core.
+/// The most threads: one for each core. The system is asked once, because that takes longer than all else here.
 fn most() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
 }
 
 /// Has work that waits for something done on a thread of its own, so that it keeps none of the pool's.
 pub(crate) fn run_apart(work: Work) {
     // The thread takes it out, unless there is no thread.
-    let place = std::sync::Arc::new(Mutex::new(Some(work)));
+    let place = Arc::new(Mutex::new(Some(work)));
     let take = |place: &Mutex<Option<Work>>| place.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let own = place.clone();
+    let own = Arc::clone(&place);
     let started = start(move || {
         if let Some(work) = take(&own) {
             work(Ok(()));
         }
     });
-    if let (Err(failure), Some(work)) = (started, take(&place)) {
+    let Err(failure) = started else { return };
+    if let Some(work) = take(&place) {
         work(Err(failure));
     }
 }
