@@ -37,10 +37,21 @@ export type Suite =
   | "BLS_SIG_BN254G1_XMD:SHA-256_SVDW_RO_AUG_"
   | "BLS_SIG_BN254G1_XMD:SHA-256_SVDW_RO_POP_";
 
-/** One key or several. */
+/** One key or several, or members of a set of keys that were checked before. */
 export type Keys =
-  | { publicKey: Uint8Array; publicKeys?: undefined }
-  | { publicKey?: undefined; publicKeys: readonly Uint8Array[] };
+  | { publicKey: Uint8Array; publicKeys?: undefined; keySet?: undefined; members?: undefined }
+  | { publicKey?: undefined; publicKeys: readonly Uint8Array[]; keySet?: undefined; members?: undefined }
+  | {
+      publicKey?: undefined;
+      publicKeys?: undefined;
+      /** The set whose members signed. Members that are added, or prove their keys, while a call waits for its turn may count in it or not. */
+      keySet: KeySet;
+      /**
+       * A bitmap, whose lowest bit of the first byte stands for member 0, or indices. Indices may repeat, and each counts: do not take their
+       * number for that of the members. In a BDN suite a repeated one breaks a rule.
+       */
+      members: Uint8Array | readonly number[];
+    };
 
 /** What the keys signed. */
 export type Messages =
@@ -75,9 +86,11 @@ export type Verdict =
       /**
        * `mismatch`: the signature is not the one of these keys over these messages. `encoding`: a key, the signature or a message does
        * not decode. `rule`: the claim breaks a rule of its suite, such as no keys, equal messages, or keys that add up to the identity.
+       * `key-set`: the claim does not fit its key set, which has keys in the other group, has no such member, or has several of them of whom
+       * one has not proven its key. The set can be older than the claim, so this says nothing about who sent it.
        * `undecided`: nothing says whether it is true, such as after an internal error; treat the claim as not verified.
        */
-      readonly code: "mismatch" | "encoding" | "rule" | "undecided";
+      readonly code: "mismatch" | "encoding" | "rule" | "key-set" | "undecided";
       /** Why, for people. */
       readonly reason: string;
     };
@@ -113,8 +126,8 @@ export interface Remembering {
 /**
  * Verifies every claim: one verdict for each, in their order; none for no claims, which proves nothing.
  *
- * The event loop copies the claims into one array (about 1 µs for a claim, and 0.1 µs for each further key). A thread of libuv decodes
- * and verifies them. The caller may change its arrays as soon as the call returns.
+ * The event loop copies the claims into one array (about 1 µs for a claim, and 0.1 µs for each further key). A thread of the
+ * package decodes and verifies them. The caller may change its arrays as soon as the call returns.
  *
  * Calls without `threads`, `soundness` and `backend` share one verifier of the thread. It keeps decoded keys and hashes of messages for
  * later claims: at most about 20 MiB for keys in G1, 40 MiB for keys in G2, and 2 MiB of hashes for each.
@@ -127,7 +140,7 @@ export function verifySync(claims: readonly Claim[], options?: EngineOptions): V
 /** Verifies claims with options of its own, and remembers statements if it is asked to. It belongs to the thread that made it. */
 export class Verifier {
   constructor(options?: VerifierOptions);
-  /** Verifies every claim, on a thread of libuv. */
+  /** Verifies every claim, on a thread of the package. */
   verify(claims: readonly Claim[], options?: Remembering & Abortable): Promise<Verdict[]>;
   /** The same on this thread. */
   verifySync(claims: readonly Claim[], options?: Remembering): Verdict[];
@@ -189,9 +202,18 @@ export function checkSignature(suite: Suite, signature: Uint8Array): void;
 
 /**
  * The sum of signatures, each of which is checked (about 0.1 ms each, on this thread). It does not say whether any is valid. No signatures
- * are an error, and so is a BDN suite, where each signature would need its key (`ERR_QUORATE_MISUSE`).
+ * are an error, and so is a BDN suite, where each signature needs its key (`ERR_QUORATE_MISUSE`): `bdnAggregate`.
  */
 export function aggregate(suite: Suite, signatures: readonly Uint8Array[]): Uint8Array;
+
+/**
+ * The aggregate of a BDN suite: the signature of several keys over one message, with the coefficients of exactly these keys. The signature of
+ * each key stands at its index. Both are checked (about 0.2 ms for each pair, on this thread), but not whether each signature is valid:
+ * verify them first, as claims of one key, or a false one spoils the aggregate. A claim of these keys verifies it.
+ *
+ * `ERR_QUORATE_MISUSE`: another suite, none, other numbers of keys than of signatures, and a key that stands there twice.
+ */
+export function bdnAggregate(suite: Suite, keys: readonly Uint8Array[], signatures: readonly Uint8Array[]): Uint8Array;
 
 /**
  * The sum of public keys, each of which is checked (about 0.1 ms each, on this thread); in a BDN suite with its coefficients. In the other
@@ -209,7 +231,10 @@ export function subtract(suite: Suite, sum: Uint8Array, parts: readonly Uint8Arr
 /** Members of a `KeySet`: a bitmap whose lowest bit of the first byte is member 0, or an array of indices, none of them twice. */
 export type Members = Uint8Array | readonly number[];
 
-/** A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference. */
+/**
+ * A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference. Claims name its
+ * members (`keySet`, `members`), so that many of them are verified together, and by a `Batcher`.
+ */
 export class KeySet {
   constructor(suite: Suite);
   /** The name of its suite. */
@@ -236,7 +261,7 @@ export class KeySet {
    */
   sum(members: Members): Uint8Array;
   /**
-   * Whether these members signed one message, on a thread of libuv. `ERR_QUORATE_ENCODING` if the signature does not decode; one outside
+   * Whether these members signed one message, on a thread of the package. `ERR_QUORATE_ENCODING` if the signature does not decode; one outside
    * the subgroup is a verdict. Errors of the members as in `sum`, and `ERR_QUORATE_MISUSE` for no members, unless the suite allows that, as
    * `eth2-sync-aggregate` does; for members without a proof of possession; for keys that add up to the identity; and in suites of schemes
    * without multi-signatures.

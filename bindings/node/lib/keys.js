@@ -79,6 +79,12 @@ function aggregate(name, signatures) {
   return native.aggregate(number, joined("signatures", signatures, signatureLength, "signatures"));
 }
 
+function bdnAggregate(name, keys, signatures) {
+  const { number, publicKeyLength, signatureLength } = suite("suite", name);
+  const all = joined("keys", keys, publicKeyLength, "public keys");
+  return native.bdnAggregate(number, all, joined("signatures", signatures, signatureLength, "signatures"));
+}
+
 function aggregatePublicKeys(name, keys) {
   const { number, publicKeyLength } = suite("suite", name);
   return native.aggregatePublicKeys(number, joined("keys", keys, publicKeyLength, "public keys"));
@@ -105,13 +111,22 @@ function fromHex(text) {
   return fromDigits(digits);
 }
 
+/** The native set and the number of a `KeySet`, or `undefined` for another object. For claims that name members. */
+let namedSet;
+
 class KeySet {
   #native;
   #suite;
+  #number;
 
   constructor(name) {
     this.#suite = suite("suite", name);
     this.#native = new native.NativeKeySet(this.#suite.number);
+    this.#number = this.#native.number();
+  }
+
+  static {
+    namedSet = (set) => (#native in set ? { native: set.#native, number: set.#number } : undefined);
   }
 
   get suite() {
@@ -187,9 +202,11 @@ module.exports = {
   SecretKey,
   aggregate,
   aggregatePublicKeys,
+  bdnAggregate,
   checkPublicKey,
   checkSignature,
   fromHex,
+  namedSet,
   subtract,
   suites,
 };

@@ -4,28 +4,42 @@ use std::sync::Arc;
 
 use napi::{
     Env,
-    bindgen_prelude::{AsyncTask, Uint8Array, Uint8ArraySlice},
+    bindgen_prelude::{ClassInstance, Object, Uint8Array, Uint8ArraySlice},
 };
 use napi_derive::napi;
-use quorate_c::{CallFailure, MemberKeys};
+use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
 
 use crate::{
     fault::{Result, called},
-    job::{Job, job},
-    keys::{bytes, verbs_of},
-    verifier::NativeVerdicts,
+    job::job,
+    keys::bytes,
+    verdicts::NativeVerdicts,
 };
 
 /// A committee's keys by index. Members are bits, from the lowest bit of the first byte.
 #[napi]
-pub struct NativeKeySet(Arc<dyn MemberKeys>);
+pub struct NativeKeySet(Arc<NumberedSet>);
+
+/// The sets that packed claims name by their numbers.
+pub(crate) type NamedSets<'a> = Vec<ClassInstance<'a, NativeKeySet>>;
+
+/// Keeps sets until the claims that name them are read, also if JavaScript has forgotten them by then.
+pub(crate) fn kept(sets: &NamedSets<'_>) -> Vec<Arc<NumberedSet>> {
+    sets.iter().map(|set| Arc::clone(&set.0)).collect()
+}
 
 #[napi]
 impl NativeKeySet {
     /// A committee without members.
     #[napi(constructor)]
     pub fn new(suite: u32) -> Result<Self> {
-        Ok(Self(called(|| Ok(verbs_of(suite)?.committee()))?.into()))
+        called(|| Ok(Self(Arc::new(NumberedSet::new(suites::by_number(suite)?)))))
+    }
+
+    /// Its number in packed claims. Below 2^53, a number of JavaScript is exact.
+    #[napi]
+    pub fn number(&self) -> f64 {
+        self.0.number() as f64
     }
 
     /// Adds members, all of them or none.
@@ -52,22 +66,23 @@ impl NativeKeySet {
         bytes(env, || self.0.sum(members))
     }
 
-    /// Whether members signed a message, on a thread of libuv. JavaScript must not change the bytes before the promise is settled.
+    /// Whether members signed a message, on another thread. JavaScript must not change the bytes before the promise is settled.
     #[napi(ts_return_type = "Promise<NativeVerdicts>")]
-    pub fn verify(
+    pub fn verify<'env>(
         &self,
+        env: &'env Env,
         members: Uint8Array,
         message: Uint8Array,
         signature: Uint8Array,
-    ) -> AsyncTask<Job<NativeVerdicts>> {
+    ) -> Result<Object<'env>> {
         let committee = self.0.clone();
-        job(move || verified(&*committee, &members, &message, &signature))
+        job(env, move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.
     #[napi]
     pub fn verify_sync(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<NativeVerdicts> {
-        called(|| verified(&*self.0, members, message, signature))
+        called(|| verified(&**self.0, members, message, signature))
     }
 }
 

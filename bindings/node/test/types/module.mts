@@ -10,6 +10,7 @@ import {
   aggregate,
   aggregatePublicKeys,
   backends,
+  bdnAggregate,
   checkPublicKey,
   checkSignature,
   fromHex,
@@ -31,6 +32,8 @@ const claims: Claim[] = [
   { suite: "drand-quicknet", publicKeys: [bytes], messages: [bytes], signature: bytes },
   { suite: "eigenlayer", publicKeys: [bytes], message: bytes, signature: bytes },
   { suite: "eth2", publicKey: bytes, possession: true, signature: bytes },
+  { suite: "eth2", keySet: new KeySet("eth2"), members: bytes, message: bytes, signature: bytes },
+  { suite: "eth2", keySet: new KeySet("eth2"), members: [0, 2], messages: [bytes, bytes], signature: bytes },
 ];
 
 // @ts-expect-error: no such suite
@@ -39,6 +42,10 @@ const claims: Claim[] = [
 ({ suite: "eth2", publicKey: "0x", message: bytes, signature: bytes }) satisfies Claim;
 // @ts-expect-error: one key and several
 ({ suite: "eth2", publicKey: bytes, publicKeys: [bytes], message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a key and members
+({ suite: "eth2", publicKey: bytes, keySet: new KeySet("eth2"), members: [0], message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a set without members
+({ suite: "eth2", keySet: new KeySet("eth2"), message: bytes, signature: bytes }) satisfies Claim;
 // @ts-expect-error: a message in a proof of possession
 ({ suite: "eth2", publicKey: bytes, message: bytes, possession: true, signature: bytes }) satisfies Claim;
 // @ts-expect-error: no message
@@ -55,7 +62,7 @@ const reasonOf = (verdict: Verdict): string => {
     const code: "valid" = verdict.code;
     return code;
   }
-  const code: "mismatch" | "encoding" | "rule" | "undecided" = verdict.code;
+  const code: "mismatch" | "encoding" | "rule" | "key-set" | "undecided" = verdict.code;
   return `${code}: ${verdict.reason.trim()}`;
 };
 
@@ -75,6 +82,7 @@ const numbers: number[] = [...lengths, verifier.known];
 const arrays: Uint8Array[] = [
   aggregate("eth2", [bytes]),
   aggregatePublicKeys("eth2", [bytes]),
+  bdnAggregate("BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_BDN_", [bytes], [bytes]),
   subtract("eth2", bytes, [bytes]),
   fromHex("0x00"),
   key.toBytes(),

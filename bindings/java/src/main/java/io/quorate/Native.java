@@ -7,7 +7,7 @@ package io.quorate;
  */
 final class Native {
     /** The interface that this class expects: the number changes with every function's arguments or answers. */
-    private static final int INTERFACE = 1;
+    private static final int INTERFACE = 2;
 
     static {
         Library.load();
@@ -47,6 +47,8 @@ final class Native {
 
     static native byte[] aggregate(int suite, byte[] signatures);
 
+    static native byte[] bdnAggregate(int suite, byte[] keys, byte[] signatures);
+
     static native byte[] aggregatePublicKeys(int suite, byte[] keys);
 
     static native byte[] subtract(int suite, byte[] sum, byte[] parts);
@@ -70,6 +72,9 @@ final class Native {
     static native long committeeNew(int suite);
 
     static native void committeeFree(long committee);
+
+    /** The number by which packed claims name the set. */
+    static native long committeeNumber(long committee);
 
     static native void committeePush(long committee, byte[] keys, boolean assumed);
 
