@@ -132,13 +132,14 @@ pub(super) fn execution_branch(
         // A root of one layout is never that of the other: their trees differ in depth.
         None => vec![Fork::Deneb, Fork::Capella],
     };
-    let roots = layouts.into_iter().filter_map(|fork| execution.root(fork));
+    let roots: Vec<_> = layouts.into_iter().map(|fork| execution.root(fork)).collect();
     let checks = roots
-        .map(|root| led(name, &root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root));
+        .iter()
+        .flatten()
+        .map(|root| led(name, root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root));
     let checked = checks.reduce(|first, next| if first.failed() { next } else { first });
-    checked.unwrap_or_else(|| {
-        failed(name, "the execution payload header lacks a field that its fork has, or its extra data is too long")
-    })
+    // Without a root in any layout, the first reason is the newest layout's.
+    checked.unwrap_or_else(|| failed(name, roots.iter().find_map(|root| root.err()).unwrap_or_default()))
 }
 
 /// Whether the specification has a layout for the fork of an update. Without one, nothing that it states can be proved.

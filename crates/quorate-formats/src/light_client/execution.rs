@@ -48,14 +48,20 @@ impl Execution {
             && base_fee_per_gas.0 == [0; 32]
     }
 
-    /// The root in the layout of a fork from Capella to Fulu; none if a field of that layout is missing.
+    /// The root in the layout of a fork from Capella to Fulu.
     ///
     /// The layout follows the fork and not the fields that the document has, because some tools write the fields of Deneb into
-    /// headers of Capella.
-    pub(super) fn root(&self, fork: Fork) -> Option<Root> {
+    /// headers of Capella. There they must be zero, as no root covers them (deneb/light-client/sync-protocol.md,
+    /// `is_valid_light_client_header`).
+    ///
+    /// # Errors
+    /// Why the header has no root in this layout: it lacks a field of it, or has what the layout leaves no place for.
+    pub(super) fn root(&self, fork: Fork) -> Result<Root, &'static str> {
         let extra_data = ssz::leaves(&self.extra_data.0);
         if extra_data.len() > 1 {
-            return None;
+            return Err(
+                "the extra data of the execution payload header is longer than 32 bytes, the most that a block has",
+            );
         }
         let mut leaves = vec![
             self.parent_hash.0,
@@ -75,10 +81,21 @@ impl Execution {
             self.withdrawals_root.0,
         ];
         if fork < Fork::Deneb {
-            return Some(ssz::merkleize(&leaves, 4));
+            let is_there = |field: Option<Uint>| field.is_some_and(|field| field.0 != 0);
+            if is_there(self.blob_gas_used) || is_there(self.excess_blob_gas) {
+                return Err(
+                    "found \"blob_gas_used\" or \"excess_blob_gas\" that is not zero, expected zero or nothing: \
+                            blocks have them since Deneb",
+                );
+            }
+            return Ok(ssz::merkleize(&leaves, 4));
         }
-        leaves.push(ssz::number(self.blob_gas_used?.0));
-        leaves.push(ssz::number(self.excess_blob_gas?.0));
-        Some(ssz::merkleize(&leaves, 5))
+        let (Some(blob_gas_used), Some(excess_blob_gas)) = (self.blob_gas_used, self.excess_blob_gas) else {
+            return Err(
+                "the execution payload header lacks \"blob_gas_used\" or \"excess_blob_gas\", which blocks have since Deneb",
+            );
+        };
+        leaves.extend([blob_gas_used, excess_blob_gas].map(|field| ssz::number(field.0)));
+        Ok(ssz::merkleize(&leaves, 5))
     }
 }
