@@ -390,8 +390,13 @@ impl TryFrom<HeaderFields> for Header {
         };
         let execution = match (fields.execution, fields.execution_branch) {
             (Some(execution), Some(branch)) => Some((execution, roots(branch))),
-            (None, _) => None,
             (Some(_), None) => return Err(lacks("execution_branch")),
+            (None, Some(branch)) if !branch.iter().all(Hex::is_zero) => {
+                return Err("a header has \"execution_branch\" without \"execution\", which would not be checked; give both or \
+                            neither"
+                    .to_owned());
+            }
+            (None, _) => None,
         };
         Ok(Self {
             beacon: BeaconHeader {
@@ -599,6 +604,19 @@ mod tests {
             1,
         );
         assert!(reason(&both).contains("are both given"));
+    }
+
+    #[test]
+    fn an_execution_branch_without_an_execution_payload_header_is_refused() {
+        let with =
+            |branch: &str| update("").replacen("\"slot\"", &format!("\"execution_branch\": {branch}, \"slot\""), 1);
+        let [one, zero] = [1, 0].map(|byte| format!("[\"{}\", \"{}\"]", hex(0, 32), hex(byte, 32)));
+        assert!(reason(&with(&one)).contains("\"execution_branch\" without \"execution\""));
+        // Zeros stand for none.
+        for none in [zero.as_str(), "[]", "null"] {
+            let Object::Update(update) = Object::from_json(&with(none), None).unwrap() else { panic!() };
+            assert_eq!(update.attested.execution, None);
+        }
     }
 
     #[test]
