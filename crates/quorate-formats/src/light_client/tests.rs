@@ -653,6 +653,37 @@ fn a_custom_network_proves_execution_payload_headers() {
     }
 }
 
+/// The `version` of the Beacon API is that of the attested header, and the finalized one is older.
+#[test]
+fn a_custom_network_proves_updates_across_a_fork() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    for (version, index, fork, roots_at, failed) in [
+        ("deneb", 105, Fork::Capella, 37, None),
+        ("deneb", 105, Fork::Deneb, 37, None),
+        ("electra", 169, Fork::Deneb, 37, None),
+        ("electra", 169, Fork::Electra, 69, None),
+        // What was finalized is of no later fork than what attests to it.
+        ("capella", 105, Fork::Deneb, 37, Some("finalized_execution_branch")),
+        ("deneb", 105, Fork::Deneb, 69, Some("block_roots_branch")),
+    ] {
+        let (branch, state_root) = climb([5; 32], roots_at);
+        let block_roots =
+            format!(r#""block_roots_root": "{}", "block_roots_branch": {}"#, hex(&[5; 32]), hexes(&branch));
+        let blobs = if fork < Fork::Deneb { 0 } else { 3 };
+        let finalized = proven_in(fork, &with_blobs(&with_execution(&header(5, &state_root), 7), blobs, blobs));
+        let Object::Update(parsed) = Object::from_json(&update_with(&finalized, 6, &[0; 64], ""), None).unwrap() else {
+            panic!()
+        };
+        let (branch, state_root) = climb(parsed.attested.beacon.root(), index);
+        let rest =
+            format!(r#", "finalized_header": {finalized}, "finality_branch": {}, {block_roots}"#, hexes(&branch));
+        let signed = update_with(&header(40, &state_root), 41, &[255; 64], &rest);
+        let text = format!(r#"[{}, {{"version": "{version}", "data": {signed}}}]"#, bootstrap(5, &committee(1), 54));
+        let record = run(&text, &custom).1.remove(0).unwrap();
+        assert_eq!(record.failed_check().map(|check| check.name), failed, "{version} after {fork:?}");
+    }
+}
+
 /// No root of a header of Capella covers them.
 #[test]
 fn fields_of_deneb_in_a_header_of_capella_are_zero() {
