@@ -10,6 +10,7 @@
 //! This module does not follow a chain of updates from a checkpoint. It makes each update a claim that its committee signed
 //! it, and says which updates prove the committee's keys ([`Record::rests_on`](crate::Record::rests_on)).
 
+mod execution;
 mod object;
 mod binary;
 mod network;

@@ -9,9 +9,8 @@
 
 use std::iter;
 
-use super::object::{
-    BeaconHeader, Bootstrap, COMMITTEE_SIZE, Execution, Header, Object, Stated, SyncCommittee, Update,
-};
+use super::execution::Execution;
+use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, Object, Stated, SyncCommittee, Update};
 use crate::format::SszShape;
 use crate::hex::{Hex, HexBytes};
 use crate::number::{Uint, Uint256, counted};

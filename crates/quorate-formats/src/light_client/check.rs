@@ -40,7 +40,7 @@ pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &Bea
         field: &CURRENT_SYNC_COMMITTEE,
         branch: &bootstrap.branch,
         header: &bootstrap.header.beacon,
-        fork: fork_of(network, &bootstrap.header, bootstrap.fork),
+        forks: Forks::of(network, &bootstrap.header, bootstrap.fork),
     };
     proof.of_committee(&bootstrap.committee)
 }
@@ -59,9 +59,9 @@ pub(super) fn next_sync_committee_branch(update: &Update, network: &BeaconNetwor
             failed(NAME, "the update contains a next committee, but its branch is empty")
         };
     }
-    let fork = fork_of(network, &update.attested, update.fork);
+    let forks = Forks::of(network, &update.attested, update.fork);
     let header = &update.attested.beacon;
-    Proof { name: NAME, field: &NEXT_SYNC_COMMITTEE, branch, header, fork }.of_committee(committee)
+    Proof { name: NAME, field: &NEXT_SYNC_COMMITTEE, branch, header, forks }.of_committee(committee)
 }
 
 /// Checks that the finalized block is in the attested state.
@@ -84,17 +84,24 @@ pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check
         0 => return failed(NAME, "the finalized header is of slot 0, but it is not empty"),
         _ => finalized.beacon.root(),
     };
-    let fork = fork_of(network, &update.attested, update.fork);
-    Proof { name: NAME, field: &FINALIZED_ROOT, branch, header: &update.attested.beacon, fork }.of(&leaf)
+    let forks = Forks::of(network, &update.attested, update.fork);
+    Proof { name: NAME, field: &FINALIZED_ROOT, branch, header: &update.attested.beacon, forks }.of(&leaf)
 }
 
-/// Checks that the root of the recent blocks is in the state of a header; none if the document does not state it.
-pub(super) fn block_roots_branch(
-    block_roots: Option<&(Root, Vec<Root>)>,
-    header: Option<&Header>,
-    fork: Option<Fork>,
-    network: &BeaconNetwork,
-) -> Option<Check> {
+/// Checks that the root of the recent blocks is in the state of a bootstrap's header; none if the document does not state it.
+pub(super) fn block_roots_of_bootstrap(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Option<Check> {
+    let header = &bootstrap.header;
+    block_roots_branch(bootstrap.block_roots.as_ref(), Some(header), Forks::of(network, header, bootstrap.fork))
+}
+
+/// Checks that the root of the recent blocks is in the state of an update's finalized header; none if the document does not state it.
+pub(super) fn block_roots_of_update(update: &Update, network: &BeaconNetwork) -> Option<Check> {
+    let header = update.finalized.as_ref().map(|(header, _)| header);
+    let forks = header.map_or(Forks::ALL, |header| Forks::up_to(network, header, update.fork));
+    block_roots_branch(update.block_roots.as_ref(), header, forks)
+}
+
+fn block_roots_branch(block_roots: Option<&(Root, Vec<Root>)>, header: Option<&Header>, forks: Forks) -> Option<Check> {
     const NAME: &str = "block_roots_branch";
     let (root, branch) = block_roots?;
     let Some(header) = header.filter(|header| header.beacon != BeaconHeader::default()) else {
@@ -104,8 +111,7 @@ pub(super) fn block_roots_branch(
             failed(NAME, "the update contains no finalized header, whose state would have this root")
         });
     };
-    let fork = fork_of(network, header, fork);
-    Some(Proof { name: NAME, field: &BLOCK_ROOTS, branch, header: &header.beacon, fork }.of(root))
+    Some(Proof { name: NAME, field: &BLOCK_ROOTS, branch, header: &header.beacon, forks }.of(root))
 }
 
 /// Checks that a bootstrap states the validators of the network's genesis; none if it states none.
@@ -114,36 +120,49 @@ pub(super) fn validators_root(bootstrap: &Bootstrap, network: &BeaconNetwork) ->
     Some(Check::compared("validators_root", &network.genesis_validators_root, &stated))
 }
 
+/// Checks that the execution payload header of a bootstrap is in the body of its block.
+pub(super) fn execution_of_bootstrap(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {
+    let header = &bootstrap.header;
+    execution_branch("execution_branch", header, Forks::of(network, header, bootstrap.fork))
+}
+
+/// Checks that the execution payload header of an update's attested block is in the body of that block.
+pub(super) fn attested_execution(update: &Update, network: &BeaconNetwork) -> Check {
+    let header = &update.attested;
+    execution_branch("attested_execution_branch", header, Forks::of(network, header, update.fork))
+}
+
+/// Checks that the execution payload header of an update's finalized block is in the body of that block; none without such a block.
+pub(super) fn finalized_execution(update: &Update, network: &BeaconNetwork) -> Option<Check> {
+    let (header, _) = update.finalized.as_ref().filter(|(header, _)| header.beacon.slot > 0)?;
+    Some(execution_branch("finalized_execution_branch", header, Forks::up_to(network, header, update.fork)))
+}
+
 /// Checks that the execution payload header is in the body of its block. One that nothing can prove fails: it would pass for proven.
-pub(super) fn execution_branch(
-    name: &'static str,
-    header: &Header,
-    fork: Option<Fork>,
-    network: &BeaconNetwork,
-) -> Check {
+fn execution_branch(name: &'static str, header: &Header, forks: Forks) -> Check {
     let Some((execution, branch)) = header.execution() else {
         return not_possible(name, "the document leaves out the execution payload header");
     };
-    let layouts = match fork_of(network, header, fork) {
-        Some(fork) if fork < Fork::Capella => {
-            return failed(name, "found an execution payload header, expected none: blocks have one since Capella");
-        }
-        Some(fork) => vec![fork],
-        // A root of one layout is never that of the other: their trees differ in depth.
-        None => vec![Fork::Deneb, Fork::Capella],
-    };
-    let roots = layouts.into_iter().filter_map(|fork| execution.root(fork));
+    if forks.last < Fork::Capella {
+        return failed(name, "found an execution payload header, expected none: blocks have one since Capella");
+    }
+    // A root of one layout is never that of the other: their trees differ in depth.
+    let of_deneb = (forks.last >= Fork::Deneb).then_some(Fork::Deneb);
+    let of_capella = (forks.first < Fork::Deneb).then_some(Fork::Capella);
+    let layouts = of_deneb.into_iter().chain(of_capella);
+    let roots: Vec<_> = layouts.map(|fork| execution.root(fork)).collect();
     let checks = roots
-        .map(|root| led(name, &root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root));
+        .iter()
+        .flatten()
+        .map(|root| led(name, root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root));
     let checked = checks.reduce(|first, next| if first.failed() { next } else { first });
-    checked.unwrap_or_else(|| {
-        failed(name, "the execution payload header lacks a field that its fork has, or its extra data is too long")
-    })
+    // Without a root in any layout, the first reason is the newest layout's.
+    checked.unwrap_or_else(|| failed(name, roots.iter().find_map(|root| root.err()).unwrap_or_default()))
 }
 
 /// Whether the specification has a layout for the fork of an update. Without one, nothing that it states can be proved.
 pub(super) fn has_layout(update: &Update, network: &BeaconNetwork) -> bool {
-    fork_of(network, &update.attested, update.fork).is_none_or(|fork| fork < Fork::Gloas)
+    Forks::of(network, &update.attested, update.fork).last < Fork::Gloas
 }
 
 /// Checks that the slots are in order: finalized block, attested block, signature.
@@ -195,14 +214,14 @@ const NEXT_SYNC_COMMITTEE: StateField = StateField { altair: 55, electra: 87 };
 const EXECUTION_PAYLOAD_INDEX: u64 = 25;
 
 impl StateField {
-    /// The index in a fork. If the fork is not known, the branch's length decides.
-    fn index(&self, fork: Option<Fork>, branch: &[Root]) -> Option<u64> {
-        match fork {
-            Some(fork) if fork >= Fork::Gloas => None,
-            Some(fork) if fork >= Fork::Electra => Some(self.electra),
-            Some(_) => Some(self.altair),
-            None if branch.len() == self.electra.ilog2() as usize => Some(self.electra),
-            None => Some(self.altair),
+    /// The index in one of these forks. If it can be either, the branch's length decides.
+    fn index(&self, forks: Forks, branch: &[Root]) -> Option<u64> {
+        let is_deep = branch.len() == self.electra.ilog2() as usize;
+        match forks {
+            Forks { last, .. } if last >= Fork::Gloas => None,
+            Forks { last, .. } if last < Fork::Electra => Some(self.altair),
+            Forks { first, .. } if first >= Fork::Electra || is_deep => Some(self.electra),
+            _ => Some(self.altair),
         }
     }
 }
@@ -213,7 +232,7 @@ struct Proof<'a> {
     field: &'a StateField,
     branch: &'a [Root],
     header: &'a BeaconHeader,
-    fork: Option<Fork>,
+    forks: Forks,
 }
 
 impl Proof<'_> {
@@ -225,7 +244,7 @@ impl Proof<'_> {
     }
 
     fn of(&self, leaf: &Root) -> Check {
-        let Some(index) = self.field.index(self.fork, self.branch) else {
+        let Some(index) = self.field.index(self.forks, self.branch) else {
             return not_possible(self.name, "the specification has no light-client layout for Gloas yet");
         };
         led(self.name, leaf, self.branch, index, "state root", &self.header.state_root)
@@ -251,9 +270,33 @@ fn led(name: &'static str, leaf: &Root, branch: &[Root], index: u64, what: &str,
     Check::decided(name, CheckResult::of(found.as_ref() == Some(root)), detail)
 }
 
-/// The fork of a header: by the network's schedule, or by the document's own `version` if the network has none.
-fn fork_of(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Option<Fork> {
-    network.fork(header.beacon.slot).or(stated)
+/// The forks that a header can be of, from the first to the last one.
+#[derive(Clone, Copy)]
+struct Forks {
+    first: Fork,
+    last: Fork,
+}
+
+impl Forks {
+    /// Those that have a light-client layout.
+    const ALL: Self = Self { first: Fork::Altair, last: Fork::Fulu };
+
+    /// The fork of an attested header or of a bootstrap's: by the network's schedule, or the document's own `version`, which is about this
+    /// header, if the network has no schedule.
+    fn of(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Self {
+        let fork = network.fork(header.beacon.slot).or(stated);
+        fork.map_or(Self::ALL, |fork| Self { first: fork, last: fork })
+    }
+
+    /// The forks of an update's finalized header. The document's `version` is that of the attested header. The finalized one is some
+    /// epochs older, so a fork can lie between them.
+    fn up_to(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Self {
+        match (network.fork(header.beacon.slot), stated) {
+            (Some(fork), _) => Self { first: fork, last: fork },
+            (None, Some(last)) => Self { last, ..Self::ALL },
+            (None, None) => Self::ALL,
+        }
+    }
 }
 
 fn failed(name: &'static str, detail: &str) -> Check {

@@ -56,12 +56,9 @@ pub(super) fn claim(
         check::next_sync_committee_branch(update, network),
     ];
     checks.extend(next_committee_agrees(update, next));
-    checks.push(check::execution_branch("attested_execution_branch", &update.attested, update.fork, network));
-    if let Some((finalized, _)) = update.finalized.as_ref().filter(|(header, _)| header.beacon.slot > 0) {
-        checks.push(check::execution_branch("finalized_execution_branch", finalized, update.fork, network));
-    }
-    let finalized = update.finalized.as_ref().map(|(header, _)| header);
-    checks.extend(check::block_roots_branch(update.block_roots.as_ref(), finalized, update.fork, network));
+    checks.push(check::attested_execution(update, network));
+    checks.extend(check::finalized_execution(update, network));
+    checks.extend(check::block_roots_of_update(update, network));
     checks.extend(check::network(update.stated.network.as_ref(), network));
     // An update is listed under the period of its attested block, and its signature may be of the next one.
     let slots = [update.signature_slot, update.attested.beacon.slot];

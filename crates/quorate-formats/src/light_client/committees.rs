@@ -132,9 +132,9 @@ impl SyncCommittees {
         let block_root = header.beacon.root();
         let mut checks = vec![
             check::current_sync_committee_branch(bootstrap, network),
-            check::execution_branch("execution_branch", header, bootstrap.fork, network),
+            check::execution_of_bootstrap(bootstrap, network),
         ];
-        checks.extend(check::block_roots_branch(bootstrap.block_roots.as_ref(), Some(header), bootstrap.fork, network));
+        checks.extend(check::block_roots_of_bootstrap(bootstrap, network));
         checks.extend(check::validators_root(bootstrap, network));
         checks.extend(check::network(bootstrap.stated.network.as_ref(), network));
         checks.extend(check::period(bootstrap.stated.period, [header.beacon.slot]));

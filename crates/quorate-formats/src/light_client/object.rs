@@ -16,11 +16,12 @@ use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::execution::Execution;
 use crate::columns::Field;
 use crate::hex::{Hex, HexBytes};
 use crate::json;
 use crate::network::Fork;
-use crate::number::{Uint, Uint256, counted};
+use crate::number::{Uint, counted};
 use crate::ssz::{self, Root};
 
 /// Keys of a sync committee in the mainnet preset.
@@ -209,82 +210,6 @@ impl BeaconHeader {
     }
 }
 
-/// `ExecutionPayloadHeader`, with the fields that Deneb added where the document has them.
-#[derive(Debug, PartialEq, Deserialize)]
-#[serde(expecting = "an object")]
-pub(super) struct Execution {
-    pub(super) parent_hash: Hex<32>,
-    pub(super) fee_recipient: Hex<20>,
-    pub(super) state_root: Hex<32>,
-    pub(super) receipts_root: Hex<32>,
-    pub(super) logs_bloom: Hex<256>,
-    pub(super) prev_randao: Hex<32>,
-    pub(super) block_number: Uint,
-    pub(super) gas_limit: Uint,
-    pub(super) gas_used: Uint,
-    pub(super) timestamp: Uint,
-    pub(super) extra_data: HexBytes,
-    pub(super) base_fee_per_gas: Uint256,
-    pub(super) block_hash: Hex<32>,
-    pub(super) transactions_root: Hex<32>,
-    pub(super) withdrawals_root: Hex<32>,
-    pub(super) blob_gas_used: Option<Uint>,
-    pub(super) excess_blob_gas: Option<Uint>,
-}
-
-impl Execution {
-    /// Whether every field is zero.
-    fn is_empty(&self) -> bool {
-        let Self { parent_hash, fee_recipient, state_root, receipts_root, logs_bloom, prev_randao, .. } = self;
-        let Self { block_number, gas_limit, gas_used, timestamp, extra_data, base_fee_per_gas, .. } = self;
-        let Self { block_hash, transactions_root, withdrawals_root, blob_gas_used, excess_blob_gas, .. } = self;
-        let roots =
-            [parent_hash, state_root, receipts_root, prev_randao, block_hash, transactions_root, withdrawals_root];
-        let numbers = [Some(block_number), Some(gas_limit), Some(gas_used), Some(timestamp)];
-        let of_blobs = [blob_gas_used.as_ref(), excess_blob_gas.as_ref()];
-        roots.into_iter().all(Hex::is_zero)
-            && fee_recipient.is_zero()
-            && logs_bloom.is_zero()
-            && numbers.into_iter().chain(of_blobs).flatten().all(|number| number.0 == 0)
-            && extra_data.0.is_empty()
-            && base_fee_per_gas.0 == [0; 32]
-    }
-
-    /// The root in the layout of a fork from Capella to Fulu; none if a field of that layout is missing.
-    ///
-    /// The layout follows the fork and not the fields that the document has, because some tools write the fields of Deneb into
-    /// headers of Capella.
-    pub(super) fn root(&self, fork: Fork) -> Option<Root> {
-        let extra_data = ssz::leaves(&self.extra_data.0);
-        if extra_data.len() > 1 {
-            return None;
-        }
-        let mut leaves = vec![
-            self.parent_hash.0,
-            ssz::leaf(&self.fee_recipient.0),
-            self.state_root.0,
-            self.receipts_root.0,
-            ssz::merkleize(&ssz::leaves(&self.logs_bloom.0), 3),
-            self.prev_randao.0,
-            ssz::number(self.block_number.0),
-            ssz::number(self.gas_limit.0),
-            ssz::number(self.gas_used.0),
-            ssz::number(self.timestamp.0),
-            ssz::with_length(&ssz::merkleize(&extra_data, 0), self.extra_data.0.len()),
-            self.base_fee_per_gas.0,
-            self.block_hash.0,
-            self.transactions_root.0,
-            self.withdrawals_root.0,
-        ];
-        if fork < Fork::Deneb {
-            return Some(ssz::merkleize(&leaves, 4));
-        }
-        leaves.push(ssz::number(self.blob_gas_used?.0));
-        leaves.push(ssz::number(self.excess_blob_gas?.0));
-        Some(ssz::merkleize(&leaves, 5))
-    }
-}
-
 /// The keys of a sync committee, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncCommittee {
@@ -465,8 +390,13 @@ impl TryFrom<HeaderFields> for Header {
         };
         let execution = match (fields.execution, fields.execution_branch) {
             (Some(execution), Some(branch)) => Some((execution, roots(branch))),
-            (None, _) => None,
             (Some(_), None) => return Err(lacks("execution_branch")),
+            (None, Some(branch)) if !branch.iter().all(Hex::is_zero) => {
+                return Err("a header has \"execution_branch\" without \"execution\", which would not be checked; give both or \
+                            neither"
+                    .to_owned());
+            }
+            (None, _) => None,
         };
         Ok(Self {
             beacon: BeaconHeader {
@@ -674,6 +604,19 @@ mod tests {
             1,
         );
         assert!(reason(&both).contains("are both given"));
+    }
+
+    #[test]
+    fn an_execution_branch_without_an_execution_payload_header_is_refused() {
+        let with =
+            |branch: &str| update("").replacen("\"slot\"", &format!("\"execution_branch\": {branch}, \"slot\""), 1);
+        let [one, zero] = [1, 0].map(|byte| format!("[\"{}\", \"{}\"]", hex(0, 32), hex(byte, 32)));
+        assert!(reason(&with(&one)).contains("\"execution_branch\" without \"execution\""));
+        // Zeros stand for none.
+        for none in [zero.as_str(), "[]", "null"] {
+            let Object::Update(update) = Object::from_json(&with(none), None).unwrap() else { panic!() };
+            assert_eq!(update.attested.execution, None);
+        }
     }
 
     #[test]

@@ -616,20 +616,31 @@ fn with_execution(header: &str, byte: u8) -> String {
     )
 }
 
+/// A header like one of [`with_execution`], which the branch proves in the layout of a fork.
+fn proven_in(fork: Fork, header: &str) -> String {
+    let Object::Update(parsed) = Object::from_json(&update_with(header, 6, &[255; 64], ""), None).unwrap() else {
+        panic!()
+    };
+    let root = parsed.attested.execution().unwrap().0.root(fork).unwrap();
+    let (branch, body_root) = climb(root, 25);
+    let body = |root: &[u8]| format!(r#""body_root": "{}""#, hex(root));
+    header.replace(&hexes(&[[7; 32]; 4]), &hexes(&branch)).replace(&body(&[9; 32]), &body(&body_root))
+}
+
+/// A header with the fields of Deneb beside its others.
+fn with_blobs(header: &str, used: u8, excess: u8) -> String {
+    let blobs = format!(r#""blob_gas_used": "{used}", "excess_blob_gas": "{excess}", "extra_data""#);
+    header.replacen(r#""extra_data""#, &blobs, 1)
+}
+
 /// Where nothing says the fork, an execution payload header is proved in the layout of any.
 #[test]
 fn a_custom_network_proves_execution_payload_headers() {
     let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
     let capella = with_execution(&header(5, &[0; 32]), 7);
-    let deneb = capella.replacen(r#""extra_data""#, r#""blob_gas_used": "1", "excess_blob_gas": "2", "extra_data""#, 1);
+    let deneb = with_blobs(&capella, 1, 2);
     for (forged, fork) in [(capella, Fork::Capella), (deneb, Fork::Deneb)] {
-        let Object::Update(parsed) = Object::from_json(&update_with(&forged, 6, &[255; 64], ""), None).unwrap() else {
-            panic!()
-        };
-        let root = parsed.attested.execution().unwrap().0.root(fork).unwrap();
-        let (branch, body_root) = climb(root, 25);
-        let body = |root: &[u8]| format!(r#""body_root": "{}""#, hex(root));
-        let proven = forged.replace(&hexes(&[[7; 32]; 4]), &hexes(&branch)).replace(&body(&[9; 32]), &body(&body_root));
+        let proven = proven_in(fork, &forged);
         let false_field = proven.replacen(r#""gas_used": "7""#, r#""gas_used": "8""#, 1);
         for (attested, expected) in
             [(proven, CheckResult::Passed), (false_field, CheckResult::Failed), (forged, CheckResult::Failed)]
@@ -640,6 +651,67 @@ fn a_custom_network_proves_execution_payload_headers() {
             assert_eq!(result(&record, "attested_execution_branch"), expected);
         }
     }
+}
+
+/// The `version` of the Beacon API is that of the attested header, and the finalized one is older.
+#[test]
+fn a_custom_network_proves_updates_across_a_fork() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    for (version, index, fork, roots_at, failed) in [
+        ("deneb", 105, Fork::Capella, 37, None),
+        ("deneb", 105, Fork::Deneb, 37, None),
+        ("electra", 169, Fork::Deneb, 37, None),
+        ("electra", 169, Fork::Electra, 69, None),
+        // What was finalized is of no later fork than what attests to it.
+        ("capella", 105, Fork::Deneb, 37, Some("finalized_execution_branch")),
+        ("deneb", 105, Fork::Deneb, 69, Some("block_roots_branch")),
+    ] {
+        let (branch, state_root) = climb([5; 32], roots_at);
+        let block_roots =
+            format!(r#""block_roots_root": "{}", "block_roots_branch": {}"#, hex(&[5; 32]), hexes(&branch));
+        let blobs = if fork < Fork::Deneb { 0 } else { 3 };
+        let finalized = proven_in(fork, &with_blobs(&with_execution(&header(5, &state_root), 7), blobs, blobs));
+        let Object::Update(parsed) = Object::from_json(&update_with(&finalized, 6, &[0; 64], ""), None).unwrap() else {
+            panic!()
+        };
+        let (branch, state_root) = climb(parsed.attested.beacon.root(), index);
+        let rest =
+            format!(r#", "finalized_header": {finalized}, "finality_branch": {}, {block_roots}"#, hexes(&branch));
+        let signed = update_with(&header(40, &state_root), 41, &[255; 64], &rest);
+        let text = format!(r#"[{}, {{"version": "{version}", "data": {signed}}}]"#, bootstrap(5, &committee(1), 54));
+        let record = run(&text, &custom).1.remove(0).unwrap();
+        assert_eq!(record.failed_check().map(|check| check.name), failed, "{version} after {fork:?}");
+    }
+}
+
+/// No root of a header of Capella covers them.
+#[test]
+fn fields_of_deneb_in_a_header_of_capella_are_zero() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    for (network, slot) in [(mainnet(), CAPELLA), (custom, 5)] {
+        let (branch, state_root) = climb(committee(1).root().unwrap(), 54);
+        let proven = proven_in(Fork::Capella, &with_execution(&header(slot, &state_root), 7));
+        for (used, excess, expected) in [(0, 0, true), (5, 7, false), (5, 0, false), (0, 7, false)] {
+            let stated = with_blobs(&proven, used, excess);
+            let known = bootstrap(slot, &committee(1), 54);
+            let text = format!("[{known}, {}]", update_with(&stated, slot + 1, &[255; 64], ""));
+            let record = run(&text, &network).1.remove(0).unwrap();
+            let check = CheckResult::of(expected);
+            assert_eq!(result(&record, "attested_execution_branch"), check, "{used}, {excess} on {}", network.name);
+            // Nor does such a header teach a committee.
+            let known = format!(
+                r#"{{"header": {stated}, "current_sync_committee": {}, "current_sync_committee_branch": {}}}"#,
+                committee_json(&committee(1)),
+                hexes(&branch)
+            );
+            let teaching = if expected { Teaching::Learned } else { Teaching::Refused };
+            assert_eq!(run(&known, &network).0[0].teaching, teaching, "{used}, {excess} on {}", network.name);
+        }
+    }
+    let forged = with_blobs(&proven_in(Fork::Capella, &with_execution(&header(CAPELLA, &[0; 32]), 7)), 5, 7);
+    let reason =
+        claim_of(&update_with(&forged, CAPELLA + 1, &[255; 64], ""), CAPELLA).failed_check().unwrap().to_string();
+    assert!(reason.contains("attested_execution_branch: found \"blob_gas_used\""), "{reason}");
 }
 
 proptest! {
