@@ -318,14 +318,8 @@ fn keys(verifier: *const abi::quorate_verifier, data: &[u8]) {
             // No bitmap and no index makes a call fail, but the number of a set that is gone.
             let mut key_set = 0;
             assert_eq!(abi::quorate_key_set_number(set, &mut key_set, null), 0);
-            let claim = abi::quorate_claim {
-                suite,
-                messages: &all,
-                message_count: 1,
-                signature: all,
-                key_set,
-                ..no_claim()
-            };
+            let claim =
+                abi::quorate_claim { suite, messages: &all, message_count: 1, signature: all, key_set, ..no_claim() };
             let indices: Vec<u32> = bytes.iter().map(|byte| u32::from(*byte)).collect();
             let by_index = (indices.as_ptr(), indices.len());
             let claims = [

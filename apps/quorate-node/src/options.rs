@@ -14,7 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use quorate_chain::{FeeLimits, task_network::Confirmations};
 use quorate_evm::{address::CheckedAddress, watch::UnknownPostings};
 use quorate_host::{
-    flag::{from_one, variable},
+    flag::from_one,
     log::{LogFormat, LogLevel},
 };
 
@@ -29,7 +29,7 @@ macro_rules! options {
         #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
         pub struct $set { $(
             $(#[doc = $doc])+
-            #[arg(long, env = variable($variable), hide_env_values = true, $($($arg)*)?)]
+            #[arg(long, env = quorate_host::flag::variable($variable), hide_env_values = true, $($($arg)*)?)]
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$kind>,
         )* }

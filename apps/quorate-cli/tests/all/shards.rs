@@ -120,6 +120,23 @@ fn a_merge_reads_well() {
     assert_eq!(fs::read_to_string(run.join("verdicts.jsonl")).unwrap().lines().count(), 15);
 }
 
+/// Before the results are read: of a million shards that takes hours.
+#[test]
+fn a_merge_refuses_a_link_in_the_place_of_what_it_writes() {
+    let folder = claims(2, 2);
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    fs::write(run.join("results/000000.jsonl"), "damaged").unwrap();
+    for name in ["verdicts.jsonl", "report.json"] {
+        std::os::unix::fs::symlink("elsewhere", run.join(name)).unwrap();
+        let ran = history(&[&"merge", &run]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains(name) && ran.err.contains("link"), "{}", ran.err);
+        assert!(!run.join("elsewhere").exists());
+        fs::remove_file(run.join(name)).unwrap();
+    }
+}
+
 /// An id is whatever JSON allows: half a character, and numbers that no machine word holds.
 #[test]
 fn ids_that_are_no_text_and_no_word_are_listed_as_written() {

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use quorate_host::file::FileError;
 use thiserror::Error;
 
 /// A run over shards stops. What was written before stays whole.
@@ -29,6 +30,9 @@ pub enum ShardError {
         /// What was found, what was expected, and what to do.
         reason: String,
     },
+    /// Where a file is to be put, something stands that is no regular file.
+    #[error(transparent)]
+    Place(#[from] FileError),
     /// The manifest has no such shard.
     #[error("found shard {shard}, expected one from 0 to {}; `quorate history status` lists them", shards - 1)]
     NoSuchShard {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use quorate_host::{
-    file::{self, Existing, FileError, NewFile, Readers, refuse_irregular},
+    file::{self, Existing, NewFile, Readers, refuse_irregular},
     plain,
 };
 use serde::Serialize;
@@ -101,9 +101,8 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
     let mut spans = Vec::new();
     let path = verdicts_path(folder);
     // Before hours of reading, and not at their end.
-    for path in [&path, &report_path(folder)] {
-        refuse_irregular(path).map_err(FileError::into_io).map_err(ShardError::write(path))?;
-    }
+    refuse_irregular(&path)?;
+    refuse_irregular(&report_path(folder))?;
     let mut verdicts = BufWriter::new(NewFile::begin(&path, Readers::Everybody).map_err(ShardError::write(&path))?);
     for shard in &manifest.shards {
         let take = |line: &[u8]| {

@@ -5,7 +5,7 @@ use std::{io::IsTerminal, path::PathBuf};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use quorate_history::shards::{ClaimCounts, Manifest, ShardError};
-use quorate_host::exit::{Exit, Failure};
+use quorate_host::exit::{Ends as _, Exit, Failure};
 
 use crate::commands::print::plural;
 
@@ -33,6 +33,7 @@ pub(super) fn failure(error: ShardError) -> Failure {
 pub(super) fn exit_of(error: &ShardError) -> Exit {
     match error {
         ShardError::Io { .. } => Exit::Io,
+        ShardError::Place(error) => error.exit(),
         ShardError::Undecided(_) => Exit::Internal,
         ShardError::Interrupted => Exit::Interrupted,
         _ => Exit::Usage,
