@@ -2,7 +2,7 @@
 //! watch it.
 
 use std::{
-    env, fmt::Display, future::ready, net::SocketAddr, path::PathBuf, rc::Rc, str::FromStr, sync::Arc, time::Duration,
+    fmt::Display, future::ready, net::SocketAddr, path::PathBuf, rc::Rc, str::FromStr, sync::Arc, time::Duration,
 };
 
 use alloy::primitives::Address;

@@ -181,7 +181,7 @@ Next, for each operator (docs/node.md, \"Make a network\"), with its own account
 And so that somebody is paid:
   quorate-node fund --rpc {rpc} --contract {contract} \\
       --key-file {key_file}{passphrase} --tokens 1000",
-        rpc = options.rpc.as_deref().map_or_else(variable, word_of_url),
+        rpc = options.rpc.as_deref().map_or_else(of_the_variable, word_of_url),
         key_file = of_file(&options.key_file).unwrap_or_default(),
         passphrase = passphrase.unwrap_or_default(),
         minimum = tokens::exact(U256::from(plan.minimum_stake), decimals),
@@ -194,11 +194,11 @@ fn word_of_url(text: &str) -> String {
         let has_login = !url.username().is_empty() || url.password().is_some();
         !has_login && url.path() == "/" && url.query().is_none() && url.fragment().is_none()
     };
-    if reqwest::Url::parse(text).is_ok_and(is_open) { word(text) } else { variable() }
+    if reqwest::Url::parse(text).is_ok_and(is_open) { word(text) } else { of_the_variable() }
 }
 
 /// The variable from which the program takes the URL, too.
-fn variable() -> String {
+fn of_the_variable() -> String {
     "\"$QUORATE_NODE_RPC\"".to_owned()
 }
 
