@@ -273,7 +273,7 @@ dist: ## Everything that a release publishes, in target/published: programs, Deb
 	packaging/dist.sh $(PUBLISHED)
 
 # Of the tests' own programs, or of those that people get.
-packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, removed; images as containers (root; RELEASING.md says what it needs)
+packages: contracts/node_modules/.package-lock.json ## Debian packages in an empty Debian 12: installed, used, upgraded, removed; images as containers (root; RELEASING.md says what it needs)
 	$(call build,-p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program)
 	rm -rf $(BUILT)/packages && mkdir -p $(BUILT)/packages/bin
 	for program in quorate quorate-server quorate-node quorate-signer quorate-chain; do \
@@ -289,10 +289,10 @@ packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, r
 	for image in $(BUILT)/packages/images/*; do touch $${image%-*}-other.oci.tar; done
 	packaging/tests/images.sh $(BUILT)/packages/images
 
-reproducible: ## Two builds of a published program in two folders are the same bytes
-	packaging/tests/reproducible.sh
+reproducible: ## Two builds of a published program in two folders are the same bytes; PACKAGES names others, also quorate-c and the bindings for Node and Java
+	packaging/tests/reproducible.sh $(PACKAGES)
 
-published: dist ## What `make dist` makes, tried: programs, packages, images, libraries, and two builds that are the same (root; RELEASING.md says what it needs)
+published: contracts/node_modules/.package-lock.json dist ## What `make dist` makes, tried: programs, packages, images, libraries, and a second build of each that is the same (an hour; root; RELEASING.md says what it needs)
 	packaging/tests/installed.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/
 	packaging/tests/images.sh $(PUBLISHED)
 	rm -rf $(BUILT)/images-again
@@ -300,7 +300,7 @@ published: dist ## What `make dist` makes, tried: programs, packages, images, li
 	for image in $(BUILT)/images-again/*; do cmp $$image $(PUBLISHED)/$${image##*/} || exit 1; done
 	packaging/tests/install_script.sh $(PUBLISHED)
 	packaging/tests/libraries.sh $(PUBLISHED)
-	packaging/tests/reproducible.sh
+	packaging/tests/reproducible.sh --with $(PUBLISHED)
 
 PUBLISH := $(BUILT)/publish
 

@@ -10,11 +10,22 @@ repository=$(field repository)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 programs=(quorate quorate-server quorate-node quorate-signer quorate-chain)
+# The packages of Cargo that have them.
+packages_of_programs=(quorate-cli quorate-server quorate-node quorate-signer quorate-chain-program)
 
 # pack FOLDER: FOLDER.tar.gz beside it.
 pack() {
     tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w --mtime="@$SOURCE_DATE_EPOCH" \
         --directory "$(dirname "$1")" --create "$(basename "$1")" | gzip -9 --no-name > "$1.tar.gz"
+}
+
+# same_anywhere BUILT [FLAG…]: from here on, what Cargo makes in BUILT has no name of a folder of this machine, and rustc gets these flags.
+same_anywhere() {
+    local renamed=("$PWD=/quorate" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$1=/target") flags
+    flags=("${@:2}" "${renamed[@]/#/--remap-path-prefix=}")
+    CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
+    export CARGO_ENCODED_RUSTFLAGS CARGO_INCREMENTAL=0 CFLAGS="${renamed[*]/#/-ffile-prefix-map=}"
+    unset RUSTFLAGS
 }
 
 # need PROGRAM PACKAGE: ends where it is not there. In place of the program, a path of the package may be named.

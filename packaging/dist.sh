@@ -67,6 +67,7 @@ if wanted libraries; then
         mkdir -p bindings/java/target/native-resources
         (jar=$(realpath "$OTHER/quorate-$version.jar") && cd bindings/java/target/native-resources && jar --extract --file "$jar" io/quorate/native)
     fi
+    same_anywhere "$built"
     make c go node java wheels PROFILE=dist TARGETS="$TARGETS"
     cp -r "$built/c" "$out/libquorate-$version-$(uname -m)"
     # What git ignores of the Go module is what it is linked with.

@@ -13,12 +13,7 @@ needs programs "$target"
 tree=$out/quorate-$version-$target
 built=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 
-renamed=("$PWD=/quorate" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$built=/target")
-flags=(-Ctarget-feature=+crt-static "-Clink-arg=$built/$target/names.o" "${renamed[@]/#/--remap-path-prefix=}")
-export CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
-export CFLAGS="${renamed[*]/#/-ffile-prefix-map=}"
-export CARGO_INCREMENTAL=0
-unset RUSTFLAGS
+same_anywhere "$built" -Ctarget-feature=+crt-static "-Clink-arg=$built/$target/names.o"
 compiler=cc strip=strip
 case $target in aarch64-*)
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}
@@ -27,7 +22,7 @@ esac
 mkdir -p "$built/$target"
 "$compiler" -O2 -c -o "$built/$target/names.o" packaging/names.c
 # `PACKAGES` names some of them for a quick check.
-packages=${PACKAGES:-quorate-cli quorate-server quorate-node quorate-signer quorate-chain-program}
+packages=${PACKAGES:-${packages_of_programs[*]}}
 # No program has a date in it; Cargo would compile C code, and all that needs it, anew for each commit.
 env --unset SOURCE_DATE_EPOCH "${CARGO:-cargo}" build --locked --profile dist --target "$target" $(printf -- '--package %s ' $packages)
 
