@@ -64,12 +64,17 @@ impl ShardError {
         matches!(self, Self::Unfit { .. } | Self::Io { action: READ, .. })
     }
 
+    /// Whether a file was not there any more when it was written.
+    pub(super) fn is_of_a_file_that_is_gone(&self) -> bool {
+        matches!(self, Self::Io { action: WRITE, error, .. } if error.kind() == io::ErrorKind::NotFound)
+    }
+
     pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
         move |error| Self::Io { action: READ, path: path.to_owned(), error }
     }
 
     pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
-        move |error| Self::Io { action: "write", path: path.to_owned(), error }
+        move |error| Self::Io { action: WRITE, path: path.to_owned(), error }
     }
 
     pub(super) fn thread(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
@@ -82,3 +87,4 @@ impl ShardError {
 }
 
 const READ: &str = "read";
+const WRITE: &str = "write";

@@ -176,7 +176,8 @@ const LEGAL: &[u8] = b"\"legal\":true";
 /// Failures that the report lists.
 const FAILURES_KEPT: usize = 1000;
 
-/// All shards are done, so what a process that was killed left unfinished is of no use.
+/// All shards are done, so what a process that was killed left unfinished is of no use. One that still runs finds the result of the other
+/// ([`run`](super::run())).
 fn remove_unfinished(folder: &Path) -> Result<(), ShardError> {
     let results = results::folder(folder);
     for entry in fs::read_dir(&results).map_err(ShardError::read(&results))? {

@@ -34,7 +34,8 @@ use crate::{
 /// each window of claims, and may break off.
 ///
 /// The verifier should have the soundness of the manifest, and know no statements. Two processes may run the same shard: the result of the
-/// one that ends last stays, and is the same but for its times.
+/// one that ends last stays, and is the same but for its times. If a [`merge`](super::merge()) has taken the other's meanwhile, that one is
+/// the answer.
 ///
 /// # Errors
 /// The files are not those that were planned, change meanwhile or cannot be read, a file of rounds or blocks has none, the result cannot be
@@ -79,7 +80,13 @@ pub fn run(
         backend: options.backend.name().to_owned(),
         ..receipt
     };
-    result.finish(complete, manifest, shard)
+    result.finish(complete, manifest, shard).or_else(|error| {
+        if !error.is_of_a_file_that_is_gone() {
+            return Err(error);
+        }
+        // Another process did the shard meanwhile, and a merge removed what this one had not finished yet.
+        results::read(folder, manifest, shard, |_| Ok(()))?.ok_or(error)
+    })
 }
 
 /// What a shard holds beside claims.

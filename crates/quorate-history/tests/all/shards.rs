@@ -255,6 +255,45 @@ fn two_workers_on_one_shard_make_one_result() {
     assert_eq!(run.verdicts().len(), 12);
 }
 
+/// A scheduler that begins a slow shard twice merges when one of the two has ended.
+#[test]
+fn a_worker_that_is_late_for_the_merge_answers_with_the_result_that_is_there() {
+    let run = Run::planned(&claims(12), 1000, TERMS);
+    let verifier = Verifier::new(Options::default());
+    let late = |damage: bool| {
+        fs::remove_file(run.result(0)).unwrap_or_default();
+        let mut begun = false;
+        let merged = |_| {
+            if std::mem::replace(&mut begun, true) {
+                return ControlFlow::Continue(());
+            }
+            run.run_all();
+            run.merge().unwrap();
+            if damage {
+                let text = fs::read_to_string(run.result(0)).unwrap();
+                fs::write(run.result(0), text.replacen("\"valid\":true", "\"valid\":false", 1)).unwrap();
+            }
+            ControlFlow::Continue(())
+        };
+        shards::run(&run.path(), &run.manifest, 0, &verifier, &mut ChaCha20Rng::from_seed([7; 32]), merged)
+    };
+    let receipt = late(false).unwrap();
+    assert_eq!(receipt, run.run(0).unwrap());
+    assert_eq!((run.merge().unwrap().counts.claims, run.verdicts().len()), (12, 12));
+    // One that is not whole is no answer.
+    refused(late(true), "the verdicts are not those that were written; delete this file and run shard 0 again");
+    // Nor is it one if there is none.
+    fs::remove_file(run.result(0)).unwrap();
+    let swept = |_| {
+        let left = fs::read_dir(run.path().join("results")).unwrap().map(|entry| entry.unwrap().path());
+        left.filter(|path| path.extension().is_some_and(|is| is == "tmp"))
+            .for_each(|path| fs::remove_file(path).unwrap());
+        ControlFlow::Continue(())
+    };
+    let gone = shards::run(&run.path(), &run.manifest, 0, &verifier, &mut ChaCha20Rng::from_seed([7; 32]), swept);
+    refused(gone, "cannot write");
+}
+
 #[test]
 fn a_merge_waits_for_every_shard() {
     let run = Run::planned(&claims(4), 1, TERMS);
