@@ -49,6 +49,16 @@ pub enum ShardError {
         /// How many there are.
         shards: u64,
     },
+    /// The verifier is less sound than the run is planned to be.
+    #[error(
+        "found a verifier of {found} bits of soundness, expected the {expected} of the plan; give it at least those of `manifest.terms`"
+    )]
+    WeakVerifier {
+        /// The bits of the verifier.
+        found: u32,
+        /// The bits of the plan.
+        expected: u32,
+    },
     /// The engine could not decide a claim.
     #[error("{}: the engine came to no verdict about a claim; this is a fault of the program or of the machine", .0.display())]
     Undecided(PathBuf),
