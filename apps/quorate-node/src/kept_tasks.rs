@@ -45,6 +45,11 @@ impl KeptTasks {
         self.0.retain(|id, _| !is_over(id));
     }
 
+    /// Whether a task is kept.
+    pub fn contains(&self, id: &B256) -> bool {
+        self.0.contains_key(id)
+    }
+
     /// How many of them are so.
     pub fn count(&self, is_so: impl Fn(&B256) -> bool) -> usize {
         self.0.keys().filter(|id| is_so(id)).count()
@@ -123,6 +128,7 @@ mod tests {
         let other = B256::repeat_byte(8);
         [ID, other].into_iter().for_each(|id| tasks.add(id, 7, &payload()).unwrap());
         tasks.forget(|id| *id == ID);
+        assert!(!tasks.contains(&ID) && tasks.contains(&other));
         assert_eq!(tasks.each().collect::<Vec<_>>(), [(other, 7, payload())]);
     }
 

@@ -154,8 +154,8 @@ impl Batcher {
         Self::start_with(settings, None, None)
     }
 
-    /// Starts the threads. The newest statements of the store are known from the beginning, and what is verified goes
-    /// into it, a moment later. The observer is told what happens.
+    /// Starts the threads. The newest statements of the store are known from the beginning, as far as they were verified with the
+    /// soundness of the settings, and what is verified goes into it, a moment later. The observer is told what happens.
     ///
     /// # Errors
     /// [`StartError`].
@@ -169,6 +169,7 @@ impl Batcher {
         let options =
             Options { threads, soundness: settings.soundness, backend: settings.backend, ..Options::default() };
         let verifier = Verifier::with_known_limit(options, settings.known);
+        let store = store.map(|store| store.with_soundness(settings.soundness));
         if let Some(store) = &store {
             // Whatever does not decode is left out: it is only not known.
             let newest = store.newest(settings.known / 2, unix_seconds())?;

@@ -6,6 +6,7 @@
 //! - Every record carries a MAC (HMAC-SHA256, 128 bits of it) under a key that lies in a file of its own, which only its
 //!   owner can read. A record whose MAC is wrong is not there.
 //! - A record is found by the MAC of its statement, so that the file shows nobody which statements it has.
+//! - A record says how sound the verification was. For whoever asks for more it is not there.
 //! - A record that is older than the age limit, or that comes from the future, is not there, and makes room for the next ones. So a
 //!   clock that jumps only makes the store forget.
 //! - A store that does not open is set aside under another name, the caller is told, and an empty one takes its place.
@@ -38,7 +39,7 @@ use std::{
     sync::{Mutex, PoisonError, RwLock},
 };
 
-use quorate::ClaimBytes;
+use quorate::{ClaimBytes, Soundness};
 use quorate_host::{
     contained,
     file::{self, Existing, Readers, make_private_folder, put_in_place},
@@ -60,6 +61,7 @@ pub(crate) use self::records::is_storable;
 pub struct KnownStore {
     folder: PathBuf,
     settings: StoreSettings,
+    soundness: Soundness,
     disk: Box<dyn Disk>,
     records: RwLock<Option<Records>>,
     /// Held while it is opened again.
@@ -155,10 +157,23 @@ impl KnownStore {
 
     fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, OpenedStore), StoreError> {
         make_private_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-        let this =
-            Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None), opening: Mutex::new(()) };
+        let this = Self {
+            folder: folder.to_owned(),
+            settings,
+            soundness: Soundness::default(),
+            disk,
+            records: RwLock::new(None),
+            opening: Mutex::new(()),
+        };
         let opened = this.reopen()?;
         Ok((this, opened))
+    }
+
+    /// The same store for a verifier of this soundness: what is put into it was verified with so many bits, and what was verified with fewer
+    /// is not there. Without it they are the default's. A [`Batcher`](crate::Batcher) sets its own.
+    #[must_use]
+    pub fn with_soundness(self, soundness: Soundness) -> Self {
+        Self { soundness, ..self }
     }
 
     /// Opens the store again after writing or reading failed. Whatever is wrong with it, [`open`](Self::open) does the same. It reads
@@ -265,10 +280,11 @@ impl KnownStore {
     /// # Errors
     /// [`StoreError::Closed`]; [`StoreError::Database`], for example if the disk is full. Then none of the claims is written.
     pub fn put(&self, claims: &[ClaimBytes], now: u64) -> Result<usize, StoreError> {
-        self.with(|records| records.write(claims, now))
+        self.with(|records| records.write(claims, self.soundness, now))
     }
 
-    /// The signature of a claim's statement with an index, if it was verified and its record is not too old.
+    /// The signature of a claim's statement with an index, if it was verified with the store's soundness or more, and its record is not too
+    /// old.
     ///
     /// # Errors
     /// [`StoreError::Closed`], [`StoreError::Database`].
@@ -286,7 +302,7 @@ impl KnownStore {
         indices: &[usize],
         now: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        self.with(|records| records.read(claim, indices, now))
+        self.with(|records| records.read(claim, indices, self.soundness, now))
     }
 
     /// The newest statements, as claims that were verified: for the memory of a node that starts.
@@ -294,7 +310,7 @@ impl KnownStore {
     /// # Errors
     /// [`StoreError::Closed`], [`StoreError::Database`].
     pub fn newest(&self, most: usize, now: u64) -> Result<Vec<ClaimBytes>, StoreError> {
-        self.with(|records| records.newest(most, now))
+        self.with(|records| records.newest(most, self.soundness, now))
     }
 
     fn with<T>(&self, call: impl FnOnce(&Records) -> Result<T, redb::Error>) -> Result<T, StoreError> {

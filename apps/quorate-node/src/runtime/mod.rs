@@ -801,8 +801,12 @@ impl Runtime {
                     self.parts.transport.readmit();
                     NodeEvent::SnapshotRemoved { epoch }
                 }
-                // Of epochs that can settle nothing more the machine needs nothing.
-                Change::Settled { epoch, .. } if epoch + 1 < self.epoch => continue,
+                // When the node starts, the kept tasks are named behind what happened in the past.
+                Change::Settled { id, epoch, .. }
+                    if !self.node.needs_settlement(id, epoch) && !self.kept.contains(&id) =>
+                {
+                    continue;
+                }
                 Change::Settled { id, epoch, finality, .. } => NodeEvent::Settled { id, epoch, finality },
                 Change::Unsettled { id } => NodeEvent::Unsettled { id },
                 Change::Slashed { operator, id, epoch, .. } => NodeEvent::Slashed { operator, id, epoch },

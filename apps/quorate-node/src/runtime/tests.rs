@@ -92,6 +92,30 @@ async fn a_restart_names_as_many_tasks_as_there_are_places() {
     }
 }
 
+/// A task was given for two epochs, and settled in the first one. The node starts when that one is long over.
+#[tokio::test]
+async fn a_restart_is_told_that_a_kept_task_was_settled_epochs_ago() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let [kept, recent, old] = [1, 2, 3].map(B256::with_last_byte);
+    [5, 6].into_iter().for_each(|epoch| runtime.kept.add(kept, epoch, &Bytes::new()).unwrap());
+    let settled = |id, epoch| Change::Settled {
+        id,
+        epoch,
+        performer: U256::ZERO,
+        result: B256::ZERO,
+        approved: true,
+        rewarded: false,
+        transaction: B256::ZERO,
+        block: 1,
+        finality: Finality::Final,
+    };
+    runtime.changes(vec![Change::Epoch(7), settled(kept, 4), settled(recent, 5), settled(old, 4)]).await;
+    assert_eq!(runtime.node.task_report(kept).unwrap().settled, Some(Finality::Final));
+    // A reorganisation can return to the epoch in which this one could settle; of the other one nothing is to be known.
+    assert!(runtime.node.is_over(recent) && !runtime.node.is_over(old));
+}
+
 /// Tasks wait while the node waits for its signer, for hours if need be. Whoever gave one was told after seconds that nobody answers.
 #[tokio::test]
 async fn a_task_for_which_nobody_waits_any_more_is_not_taken() {

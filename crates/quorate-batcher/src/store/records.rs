@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
-use quorate::{ClaimBytes, Messages};
+use quorate::{ClaimBytes, Messages, Soundness};
 use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition};
 use sha2::Sha256;
 
@@ -30,7 +30,7 @@ pub(super) struct Records {
     pub(super) key: [u8; 32],
 }
 
-/// By the MAC of a statement: version, time of verification, MAC, signature.
+/// By the MAC of a statement: time of verification, bits of soundness, MAC, signature.
 const RECORDS: TableDefinition<'_, &[u8; 32], &[u8]> = TableDefinition::new("statements");
 /// The same statements by time, for those that are too old or too many.
 const TIMES: TableDefinition<'_, (u64, &[u8; 32]), &[u8]> = TableDefinition::new("times");
@@ -51,7 +51,7 @@ const MAC_LENGTH: usize = 16;
 pub(super) const LONGEST_MESSAGE: usize = 1024;
 
 impl Records {
-    pub(super) fn write(&self, claims: &[ClaimBytes], now: u64) -> Result<usize, redb::Error> {
+    pub(super) fn write(&self, claims: &[ClaimBytes], soundness: Soundness, now: u64) -> Result<usize, redb::Error> {
         let transaction = self.database.begin_write()?;
         let mut written = 0;
         {
@@ -61,7 +61,7 @@ impl Records {
                 let Some(key) = claim.public_keys.encoded(0) else { continue };
                 let Some(statement) = statement(claim, 0, &key) else { continue };
                 let name = self.name(&statement);
-                let record = self.record(&name, now, &claim.signature);
+                let record = self.record(&name, now, soundness, &claim.signature);
                 let before = records.insert(&name, &record[..])?.and_then(|old| time_of(old.value()));
                 if let Some(before) = before {
                     times.remove((before, &name))?;
@@ -100,6 +100,7 @@ impl Records {
         &self,
         claim: &ClaimBytes,
         indices: &[usize],
+        soundness: Soundness,
         now: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, redb::Error> {
         let records = self.database.begin_read()?.open_table(RECORDS)?;
@@ -109,12 +110,12 @@ impl Records {
             let statement = keys.get(*index).and_then(|key| statement(claim, *index, key));
             let Some(name) = statement.map(|statement| self.name(&statement)) else { return Ok(None) };
             let record = records.get(&name)?;
-            Ok(record.and_then(|record| self.checked(&name, record.value(), now).map(<[u8]>::to_vec)))
+            Ok(record.and_then(|record| self.checked(&name, record.value(), soundness, now).map(<[u8]>::to_vec)))
         };
         indices.iter().map(signature).collect()
     }
 
-    pub(super) fn newest(&self, most: usize, now: u64) -> Result<Vec<ClaimBytes>, redb::Error> {
+    pub(super) fn newest(&self, most: usize, soundness: Soundness, now: u64) -> Result<Vec<ClaimBytes>, redb::Error> {
         let transaction = self.database.begin_read()?;
         let (records, times) = (transaction.open_table(RECORDS)?, transaction.open_table(TIMES)?);
         let mut claims = Vec::new();
@@ -122,7 +123,7 @@ impl Records {
             let (key, statement) = entry?;
             let (_, name) = key.value();
             let Some(record) = records.get(name)? else { continue };
-            let Some(signature) = self.checked(name, record.value(), now) else { continue };
+            let Some(signature) = self.checked(name, record.value(), soundness, now) else { continue };
             // The statement has no MAC of its own, but its name is one.
             let Some(claim) = parse_statement(statement.value(), signature) else { continue };
             let key = claim.public_keys.encoded(0);
@@ -173,26 +174,31 @@ impl Records {
         mac.finalize().into_bytes().into()
     }
 
-    fn record(&self, name: &[u8; 32], now: u64, signature: &[u8]) -> Vec<u8> {
-        let mac = self.record_mac(name, now, signature).finalize().into_bytes();
-        [&now.to_be_bytes(), &mac[..MAC_LENGTH], signature].concat()
+    fn record(&self, name: &[u8; 32], now: u64, soundness: Soundness, signature: &[u8]) -> Vec<u8> {
+        let bits = soundness.bits();
+        let mac = self.record_mac(name, now, bits, signature).finalize().into_bytes();
+        [&now.to_be_bytes()[..], &bits.to_be_bytes(), &mac[..MAC_LENGTH], signature].concat()
     }
 
-    fn record_mac(&self, name: &[u8; 32], time: u64, signature: &[u8]) -> Hmac<Sha256> {
-        let mut mac = self.mac("record");
+    /// Its purpose was "record" before records had bits of soundness. So no record of that time is one of now, however it is cut.
+    fn record_mac(&self, name: &[u8; 32], time: u64, bits: u32, signature: &[u8]) -> Hmac<Sha256> {
+        let mut mac = self.mac("record with soundness");
         mac.update(name);
         mac.update(&time.to_be_bytes());
+        mac.update(&bits.to_be_bytes());
         mac.update(signature);
         mac
     }
 
-    /// The signature of a record, if the record is ours and not too old.
-    fn checked<'r>(&self, name: &[u8; 32], record: &'r [u8], now: u64) -> Option<&'r [u8]> {
-        let time = time_of(record)?;
-        let (mac, signature) = record[8..].split_at_checked(MAC_LENGTH)?;
-        self.record_mac(name, time, signature).verify_truncated_left(mac).ok()?;
+    /// The signature of a record, if the record is ours, not too old, and of a statement that was verified with this soundness or more.
+    fn checked<'r>(&self, name: &[u8; 32], record: &'r [u8], soundness: Soundness, now: u64) -> Option<&'r [u8]> {
+        let (time, rest) = record.split_first_chunk()?;
+        let (bits, rest) = rest.split_first_chunk()?;
+        let (mac, signature) = rest.split_at_checked(MAC_LENGTH)?;
+        let (time, bits) = (u64::from_be_bytes(*time), u32::from_be_bytes(*bits));
+        self.record_mac(name, time, bits, signature).verify_truncated_left(mac).ok()?;
         let fresh = time <= latest(now) && now.saturating_sub(time) <= self.settings.age.as_secs();
-        fresh.then_some(signature)
+        (fresh && bits >= soundness.bits()).then_some(signature)
     }
 }
 

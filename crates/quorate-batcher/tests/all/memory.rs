@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use quorate::{ClaimBytes, MinPk, Verdict};
+use quorate::{ClaimBytes, MinPk, Soundness, Verdict};
 use quorate_batcher::{BatchKind, Batcher, Class, KnownStore, OpenedStore, Settings, StoreSettings};
 use quorate_lab::run::LIMIT;
 
@@ -62,6 +62,35 @@ fn a_block_after_a_restart_subtracts_what_was_stored() {
         // A memory of eight statements holds four at the start, recalls the others, and forgets some of these.
         let least = if known == 1000 { 22 } else { 5 };
         assert!((least..=22).contains(&report.subtracted), "{report:?}");
+    }
+}
+
+/// The settings of a server change, and its store is of the time before.
+#[test]
+fn a_batcher_knows_nothing_that_was_verified_with_a_weaker_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let transactions: Vec<_> = (0..4).map(|i| claim(MinPk::Basic, 1, i, false)).collect();
+    let start = |soundness| {
+        let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
+        let (settings, seen) = (Settings { threads: NonZeroUsize::MIN, soundness, ..Settings::default() }, Seen::new());
+        (Batcher::start_with(settings, Some(store), Some(seen.clone())).unwrap(), seen)
+    };
+    let (batcher, seen) = start(Soundness::Bits64);
+    verify(&batcher, &transactions);
+    wait_until_stored(&seen, 4);
+    drop(batcher);
+    for (soundness, known) in [(Soundness::Bits128, 0), (Soundness::Bits64, 4)] {
+        let (batcher, _) = start(soundness);
+        assert_eq!(batcher.known(), known, "{soundness:?}");
+    }
+    // What the stricter one verifies is known to both.
+    let (batcher, seen) = start(Soundness::Bits128);
+    verify(&batcher, &transactions[..2]);
+    wait_until_stored(&seen, 2);
+    drop(batcher);
+    for (soundness, known) in [(Soundness::Bits128, 2), (Soundness::Bits64, 4)] {
+        let (batcher, _) = start(soundness);
+        assert_eq!(batcher.known(), known, "{soundness:?}");
     }
 }
 

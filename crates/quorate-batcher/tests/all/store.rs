@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use quorate::{ClaimBytes, Messages, MinPk, MinSig, Suite};
+use quorate::{ClaimBytes, Messages, MinPk, MinSig, Soundness, Suite};
 use quorate_batcher::{KnownStore, OpenedStore, StoreError, StoreSettings};
 
 /// Now.
@@ -130,6 +130,30 @@ fn a_damaged_file_never_makes_a_record() {
     }
     println!("{set_aside} damaged stores were set aside, {whole} could be used");
     assert!(set_aside > 0);
+}
+
+/// Two programs of different settings have one store in turn. A false claim passes in the one with a greater probability.
+#[test]
+fn what_was_verified_with_a_weaker_bound_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = |soundness| open(folder.path()).0.with_soundness(soundness);
+    for (i, soundness) in [(0, Soundness::Bits64), (1, Soundness::Bits128)] {
+        opened(soundness).put(&[claim(i)], NOW).unwrap();
+    }
+    let known = |store: &KnownStore| {
+        let is_known = |i: &u32| store.signature(&claim(*i), 0, NOW).unwrap() == Some(claim(*i).signature);
+        let newest = store.newest(5, NOW).unwrap();
+        let known = (0..2).filter(is_known).collect::<Vec<_>>();
+        assert_eq!(known, (0..2).filter(|i| newest.contains(&claim(*i))).collect::<Vec<_>>());
+        known
+    };
+    assert_eq!(known(&opened(Soundness::Bits64)), [0, 1]);
+    assert_eq!(known(&opened(Soundness::default())), [0, 1]);
+    let strict = opened(Soundness::Bits128);
+    assert_eq!(known(&strict), [1]);
+    // Verified again, it is there.
+    strict.put(&[claim(0)], NOW).unwrap();
+    assert_eq!((known(&strict), strict.records().unwrap()), (vec![0, 1], 2));
 }
 
 /// A clock was far ahead for a moment. What it wrote counted against the others, and the fresh ones went first.

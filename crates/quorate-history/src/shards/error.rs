@@ -53,6 +53,16 @@ pub enum ShardError {
         /// How many there are.
         shards: u64,
     },
+    /// The verifier is less sound than the run is planned to be.
+    #[error(
+        "found a verifier of {found} bits of soundness, expected the {expected} of the plan; give it at least those of `manifest.terms`"
+    )]
+    WeakVerifier {
+        /// The bits of the verifier.
+        found: u32,
+        /// The bits of the plan.
+        expected: u32,
+    },
     /// The engine could not decide a claim.
     #[error("{}: the engine came to no verdict about a claim; this is a fault of the program or of the machine", .0.display())]
     Undecided(PathBuf),
@@ -68,12 +78,17 @@ impl ShardError {
         matches!(self, Self::Unfit { .. } | Self::Io { action: READ, .. })
     }
 
+    /// Whether a file was not there any more when it was written.
+    pub(super) fn is_of_a_file_that_is_gone(&self) -> bool {
+        matches!(self, Self::Io { action: WRITE, error, .. } if error.kind() == io::ErrorKind::NotFound)
+    }
+
     pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
         move |error| Self::Io { action: READ, path: path.to_owned(), error }
     }
 
     pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
-        move |error| Self::Io { action: "write", path: path.to_owned(), error }
+        move |error| Self::Io { action: WRITE, path: path.to_owned(), error }
     }
 
     pub(super) fn thread(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
@@ -86,3 +101,4 @@ impl ShardError {
 }
 
 const READ: &str = "read";
+const WRITE: &str = "write";

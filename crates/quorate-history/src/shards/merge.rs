@@ -1,7 +1,7 @@
 //! Puts the results of all shards together.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
@@ -63,6 +63,10 @@ pub struct Report {
     pub core_seconds: f64,
     /// Claims divided by these seconds: what one core did in a second.
     pub claims_per_core_second: f64,
+    /// The versions of quorate that made the results, as their receipts say.
+    pub versions: BTreeSet<String>,
+    /// The backends that did the arithmetic.
+    pub backends: BTreeSet<String>,
 }
 
 /// Where the verdicts of all shards are, once they are merged.
@@ -146,6 +150,8 @@ impl Report {
         self.malformed = self.malformed.saturating_add(receipt.malformed);
         self.unverified = self.unverified.saturating_add(receipt.unverified);
         self.core_seconds += receipt.core_seconds();
+        self.versions.insert(receipt.version);
+        self.backends.insert(receipt.backend);
         for (kind, counts) in receipt.kinds {
             self.kinds.entry(kind).or_default().add(counts);
         }
@@ -175,7 +181,8 @@ const LEGAL: &[u8] = b"\"legal\":true";
 /// Failures that the report lists.
 const FAILURES_KEPT: usize = 1000;
 
-/// All shards are done, so what a process that was killed left unfinished is of no use.
+/// All shards are done, so what a process that was killed left unfinished is of no use. One that still runs finds the result of the other
+/// ([`run`](super::run())).
 fn remove_unfinished(folder: &Path) -> Result<(), ShardError> {
     let results = results::folder(folder);
     for entry in fs::read_dir(&results).map_err(ShardError::read(&results))? {

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use quorate::{Verifier, rand_core::CryptoRng};
+use quorate::{Soundness, Verifier, rand_core::CryptoRng};
 use quorate_formats::{InputError, drand::DrandOptions, jsonl::JsonLines, parquet::ParquetRows};
 use quorate_host::{cpu_time, same_file::is_same};
 
@@ -33,11 +33,12 @@ use crate::{
 /// Verifies a shard and writes its result, if it has none yet. Answers with the result's receipt. `progress` hears the counts after
 /// each window of claims, and may break off.
 ///
-/// The verifier should have the soundness of the manifest, and know no statements. Two processes may run the same shard: the result of the
-/// one that ends last stays, and is the same but for its times.
+/// The verifier has at least the soundness of the manifest, and should know no statements. Two processes may run the same shard: the result of the
+/// one that ends last stays, and is the same but for its times. If a [`merge`](super::merge()) has taken the other's meanwhile, that one is
+/// the answer.
 ///
 /// # Errors
-/// The files are not those that were planned, change meanwhile or cannot be read, a file of rounds or blocks has none, the result cannot be
+/// The verifier is less sound than the plan says, the files are not those that were planned, change meanwhile or cannot be read, a file of rounds or blocks has none, the result cannot be
 /// written, or the engine came to no verdict. Nothing is left of the result then.
 pub fn run(
     folder: &Path,
@@ -48,6 +49,10 @@ pub fn run(
     mut progress: impl FnMut(ClaimCounts) -> ControlFlow<()>,
 ) -> Result<Receipt, ShardError> {
     let planned = manifest.shard(shard)?;
+    let [found, expected] = [verifier.options().soundness, manifest.terms.soundness].map(Soundness::bits);
+    if found < expected {
+        return Err(ShardError::WeakVerifier { found, expected });
+    }
     if let Some(receipt) = results::receipt(folder, manifest, shard)? {
         return Ok(receipt);
     }
@@ -79,7 +84,13 @@ pub fn run(
         backend: options.backend.name().to_owned(),
         ..receipt
     };
-    result.finish(complete, manifest, shard)
+    result.finish(complete, manifest, shard).or_else(|error| {
+        if !error.is_of_a_file_that_is_gone() {
+            return Err(error);
+        }
+        // Another process did the shard meanwhile, and a merge removed what this one had not finished yet.
+        results::read(folder, manifest, shard, |_| Ok(()))?.ok_or(error)
+    })
 }
 
 /// What a shard holds beside claims.

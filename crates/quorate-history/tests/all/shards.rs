@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot write or read fails it")]
 
 use std::{
+    collections::BTreeSet,
     fmt::Write as _,
     fs,
     ops::ControlFlow,
@@ -253,6 +254,96 @@ fn two_workers_on_one_shard_make_one_result() {
     });
     assert_eq!(run.merge().unwrap().counts.claims, 12);
     assert_eq!(run.verdicts().len(), 12);
+}
+
+/// Whoever replaced the program between two runs finds in the report that two of them made it.
+#[test]
+fn a_report_names_every_version_and_backend_of_its_results() {
+    let run = Run::planned(&claims(12), 1000, TERMS);
+    run.run_all();
+    let ours = run.run(0).unwrap();
+    let [versions, backends] = [&ours.version, &ours.backend].map(|name| BTreeSet::from([name.clone()]));
+    let report = run.merge().unwrap();
+    assert_eq!((report.versions, report.backends), (versions, backends));
+    // A result of another program, whole and of this plan.
+    let text = fs::read_to_string(run.result(1)).unwrap();
+    let (verdicts, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let mut last: Value = serde_json::from_str(last).unwrap();
+    last["receipt"]["version"] = "0.0.9".into();
+    last["receipt"]["backend"] = "abacus".into();
+    // Results of older versions have no digest of their receipt.
+    fs::write(run.result(1), format!("{verdicts}\n{{\"receipt\":{}}}\n", last["receipt"])).unwrap();
+    run.merge().unwrap();
+    let text = fs::read_to_string(shards::report_path(&run.path())).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let named =
+        |field: &str| report[field].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>();
+    assert_eq!(named("versions"), ["0.0.9", ours.version.as_str()]);
+    let mut expected = vec!["abacus", ours.backend.as_str()];
+    expected.sort_unstable();
+    assert_eq!(named("backends"), expected);
+}
+
+/// The plan promises 128 bits.
+#[test]
+fn a_verifier_that_is_weaker_than_the_plan_is_refused() {
+    let verifier = |soundness| Verifier::new(Options { soundness, ..Options::default() });
+    for (planned, found, is_enough) in [
+        (Soundness::Bits128, Soundness::Bits64, false),
+        (Soundness::Bits128, Soundness::Bits128, true),
+        (Soundness::Bits64, Soundness::Bits128, true),
+    ] {
+        let run = Run::planned(&claims(2), 1 << 20, RunTerms { soundness: planned, ..TERMS });
+        let mut rng = ChaCha20Rng::from_seed([7; 32]);
+        let mut once = || shards::run(&run.path(), &run.manifest, 0, &verifier(found), &mut rng, go_on);
+        if is_enough {
+            assert_eq!(once().unwrap().counts.claims, 2);
+            continue;
+        }
+        refused(once(), "found a verifier of 64 bits of soundness, expected the 128 of the plan");
+        // Not even if the result is there.
+        run.run_all();
+        refused(once(), "found a verifier of 64 bits of soundness");
+    }
+}
+
+/// A scheduler that begins a slow shard twice merges when one of the two has ended.
+#[test]
+fn a_worker_that_is_late_for_the_merge_answers_with_the_result_that_is_there() {
+    let run = Run::planned(&claims(12), 1000, TERMS);
+    let verifier = Verifier::new(Options::default());
+    let late = |damage: bool| {
+        fs::remove_file(run.result(0)).unwrap_or_default();
+        let mut begun = false;
+        let merged = |_| {
+            if std::mem::replace(&mut begun, true) {
+                return ControlFlow::Continue(());
+            }
+            run.run_all();
+            run.merge().unwrap();
+            if damage {
+                let text = fs::read_to_string(run.result(0)).unwrap();
+                fs::write(run.result(0), text.replacen("\"valid\":true", "\"valid\":false", 1)).unwrap();
+            }
+            ControlFlow::Continue(())
+        };
+        shards::run(&run.path(), &run.manifest, 0, &verifier, &mut ChaCha20Rng::from_seed([7; 32]), merged)
+    };
+    let receipt = late(false).unwrap();
+    assert_eq!(receipt, run.run(0).unwrap());
+    assert_eq!((run.merge().unwrap().counts.claims, run.verdicts().len()), (12, 12));
+    // One that is not whole is no answer.
+    refused(late(true), "the verdicts are not those that were written; delete this file and run shard 0 again");
+    // Nor is it one if there is none.
+    fs::remove_file(run.result(0)).unwrap();
+    let swept = |_| {
+        let left = fs::read_dir(run.path().join("results")).unwrap().map(|entry| entry.unwrap().path());
+        left.filter(|path| path.extension().is_some_and(|is| is == "tmp"))
+            .for_each(|path| fs::remove_file(path).unwrap());
+        ControlFlow::Continue(())
+    };
+    let gone = shards::run(&run.path(), &run.manifest, 0, &verifier, &mut ChaCha20Rng::from_seed([7; 32]), swept);
+    refused(gone, "cannot write");
 }
 
 #[test]

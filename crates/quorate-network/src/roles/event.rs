@@ -49,7 +49,7 @@ pub enum NodeEvent {
         /// The epoch.
         epoch: u64,
     },
-    /// The chain settled an id.
+    /// The chain settled an id, once and in every epoch for which its task is named.
     Settled {
         /// The id.
         id: B256,

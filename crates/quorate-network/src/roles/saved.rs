@@ -8,7 +8,10 @@
 //! | submissions and reports that wait | the node would pay for a second one |
 //! | evidence of conflicts, at most 64 of each operator | the contract takes it longer than anybody answers questions about its task |
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use quorate_evm::{
     SnapshotId, Task,
@@ -146,15 +149,25 @@ impl Saved {
         !verdicts.map(|verdict| &verdict.candidate).any(|signed| signed.is_slashed_with(candidate))
     }
 
-    /// Forgets what is about epochs before one.
-    pub(super) fn forget_before(&mut self, epoch: u64) -> bool {
-        let size = |saved: &Self| (saved.results.len(), saved.verdicts.values().map(Vec::len).sum::<usize>());
-        let before = size(self);
-        self.results.retain(|_, (last, _)| *last >= epoch);
-        self.verdicts.retain(|_, verdicts| {
-            verdicts.retain(|verdict| verdict.candidate.epoch >= epoch);
+    /// Forgets results, by their task and the last epoch for which it is known. Whether there were any.
+    pub(super) fn forget_results(&mut self, is_old: impl Fn(B256, u64) -> bool) -> bool {
+        let before = self.results.len();
+        self.results.retain(|id, (last, _)| !is_old(*id, *last));
+        before != self.results.len()
+    }
+
+    /// Forgets verdicts of epochs before one. Of a task that is held, one of each result and approval stays, as a verdict of another epoch
+    /// conflicts with it or with none: a task that is named for every epoch keeps no more. Whether there were any.
+    pub(super) fn forget_verdicts(&mut self, epoch: u64, is_held: impl Fn(B256) -> bool) -> bool {
+        let mut has_changed = false;
+        self.verdicts.retain(|id, verdicts| {
+            let (before, mut older) = (verdicts.len(), BTreeSet::new());
+            verdicts.retain(|SavedVerdict { candidate, .. }| {
+                candidate.epoch >= epoch || (is_held(*id) && older.insert((candidate.result, candidate.approved)))
+            });
+            has_changed |= before != verdicts.len();
             !verdicts.is_empty()
         });
-        before != size(self)
+        has_changed
     }
 }

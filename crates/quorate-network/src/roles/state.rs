@@ -352,8 +352,8 @@ pub(super) const MAX_BRANCHES: usize = 4;
 impl Node {
     /// A node in an epoch, with what it kept: `Saved::default()` at the first start.
     ///
-    /// After a restart the caller sends the chain's snapshots and slashings, the settlements of epochs that can still settle, and
-    /// the tasks, as if they were new.
+    /// After a restart the caller sends the chain's snapshots and slashings, the settlements ([`needs_settlement`](Self::needs_settlement)),
+    /// and the tasks, as if they were new.
     pub fn new(settings: NodeSettings, epoch: u64, saved: Saved) -> Self {
         // A time of zero would ask for a tick that is due at once, for ever, and times without end do not fit into 64 bits together.
         let settings = NodeSettings {
@@ -548,6 +548,12 @@ impl Node {
         self.is_final(id) && !self.tasks.contains_key(&id)
     }
 
+    /// Whether the settlement of an id in an epoch says anything to the node: it ends the task in later epochs, too, as long as the task is
+    /// held. After a restart the caller also sends the settlements of the tasks that it is about to name.
+    pub fn needs_settlement(&self, id: B256, epoch: u64) -> bool {
+        epoch >= remembered_from(self.epoch) || self.tasks.contains_key(&id)
+    }
+
     /// Whether a further task has a place, or another one makes room for it. Cost: a look at each task, if there are as many as allowed.
     pub fn takes_tasks(&self) -> bool {
         !self.is_full() || self.first_to_go().is_some()
@@ -692,6 +698,12 @@ impl Round {
 fn elected(round: &Round, candidate: &Task) -> Result<(), MessageRefusal> {
     let (found, elected) = (candidate.performer, round.performer.into());
     if round.names_elected(candidate) { Ok(()) } else { Err(MessageRefusal::NotElected { found, elected }) }
+}
+
+/// The first epoch of which settlements and verdicts are remembered although their tasks are not held: a reorganisation can undo the end
+/// of an epoch, after which one more of the epochs before can settle.
+pub(super) fn remembered_from(epoch: u64) -> u64 {
+    epoch.saturating_sub(2)
 }
 
 /// Keeps the earlier of two times.

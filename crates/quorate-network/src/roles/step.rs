@@ -9,7 +9,7 @@ use quorate_evm::{
 
 use super::{
     event::{NodeEvent, NodeOutput},
-    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Retry, Round, SettledTask, earlier},
+    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Retry, Round, SettledTask, earlier, remembered_from},
 };
 use crate::groups::Groups;
 
@@ -154,7 +154,8 @@ impl Node {
     }
 
     /// Drops what can settle no more. Snapshots stay as long as conflicts of their epoch can be reported. Of the conflicts about tasks
-    /// that are not held, those stay that are saved: an operator can sign one about each task.
+    /// that are not held, those stay that are saved: an operator can sign one about each task. Of a task that is held for a later epoch, the
+    /// settlement stays, which counts in every epoch, and what the operator said, which binds it in every epoch.
     fn epoch(&mut self, epoch: u64, out: &mut Vec<NodeOutput>) {
         if epoch == self.epoch {
             return;
@@ -177,7 +178,8 @@ impl Node {
             keep
         });
         self.places.clear();
-        self.settled.retain(|_, settled| settled.epoch >= open);
+        let remembered = remembered_from(epoch);
+        self.settled.retain(|id, settled| settled.epoch >= remembered || self.tasks.contains_key(id));
         self.snapshots.retain(|epoch, _| *epoch >= kept);
         self.slashed.retain(|_, epoch| *epoch >= kept);
         self.reported.clear();
@@ -198,7 +200,8 @@ impl Node {
         self.saved.reports.retain(|(operator, id), until| conflicts.contains_key(&(*id, *operator)) || *until > now);
         self.unsaved |= self.saved.forget_evidence(|operator, id| !conflicts.contains_key(&(id, operator)));
         self.unsaved |= waiting != self.saved.pending.len() + self.saved.reports.len();
-        self.unsaved |= self.saved.forget_before(open);
+        self.unsaved |= self.saved.forget_results(|id, last| last < open && !tasks.contains_key(&id));
+        self.unsaved |= self.saved.forget_verdicts(remembered, |id| tasks.contains_key(&id));
         self.look_at_all(out);
     }
 

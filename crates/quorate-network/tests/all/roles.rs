@@ -677,6 +677,111 @@ fn a_verdict_binds_in_the_next_epoch() {
     assert!(!has(&outputs, |output| matches!(output, NodeOutput::Validate { .. })));
 }
 
+/// Named in every epoch, a task keeps what was said of it: after a restart, too. One that was dropped in between is judged anew.
+#[test]
+fn a_verdict_binds_as_long_as_its_task_is_held() {
+    let later = snapshot_of(3, 3);
+    let operator = (0..5).find(|index| *index != performer() && *index != later.performer(ID)).unwrap();
+    let bytes = Bytes::from_static(b"other");
+    let other = TaskResult::new(3, later.id(), ID, later.performer(ID), bytes, Bytes::from_static(b"s")).unwrap();
+    for held in [true, false] {
+        let mut node = with_task(operator, EVERYTHING);
+        node.step(received(Signed::Result(result(b"result"))), 1);
+        node.step(NodeEvent::Validated { candidate: candidate(true), approved: true }, 2);
+        node.step(NodeEvent::Signed { candidate: candidate(true), signature: Bytes::from_static(b"own") }, 3);
+        for epoch in 1..=3 {
+            if held {
+                node.step(task(epoch), 4);
+            }
+            node.step(NodeEvent::Epoch(epoch), 4);
+        }
+        let again = Node::new(settings(operator, EVERYTHING), 3, node.saved().clone());
+        for mut node in [node, again] {
+            node.step(task(3), 5);
+            node.step(NodeEvent::Snapshot(later.clone()), 5);
+            let outputs = node.step(received(Signed::Result(other.clone())), 6);
+            assert_eq!(has(&outputs, |output| matches!(output, NodeOutput::Abstained { .. })), held);
+            assert_eq!(has(&outputs, |output| matches!(output, NodeOutput::Validate { .. })), !held);
+        }
+    }
+}
+
+/// Of a task that is named in every epoch, what was said in each would make the file longer without end.
+#[test]
+fn what_was_said_in_many_epochs_is_kept_once() {
+    let mut node = Node::new(settings(0, EVERYTHING), 0, Saved::default());
+    let mut lengths = Vec::new();
+    for epoch in 0..40 {
+        let snapshot = snapshot_of(epoch, epoch as u8 + 1);
+        node.step(NodeEvent::Epoch(epoch), 0);
+        node.step(NodeEvent::Snapshot(snapshot.clone()), 0);
+        node.step(task(epoch), 0);
+        let candidate = candidate_for(epoch, snapshot.id(), ID, snapshot.performer(ID), b"result");
+        if snapshot.performer(ID) == 0 {
+            node.step(NodeEvent::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 0);
+        } else {
+            let (performer, bytes) = (snapshot.performer(ID), Bytes::from_static(b"result"));
+            let signature = Bytes::from_static(b"signature");
+            let result = TaskResult::new(epoch, snapshot.id(), ID, performer, bytes, signature).unwrap();
+            node.step(received(Signed::Result(result)), 0);
+            node.step(NodeEvent::Validated { candidate, approved: true }, 0);
+        }
+        node.step(NodeEvent::Signed { candidate, signature: Bytes::from_static(b"own") }, 0);
+        node.step(task(epoch + 1), 0);
+        lengths.push(node.saved().to_bytes().len());
+    }
+    assert!(lengths[3] > lengths[0], "{lengths:?}");
+    assert!(lengths[39] < lengths[3] + 100, "{lengths:?}");
+}
+
+/// The contract settles an id once. So a task that was named for the next epoch, too, is over in it.
+#[test]
+fn a_task_that_was_settled_stays_settled_as_long_as_it_is_held() {
+    let later = snapshot_of(1, 3);
+    for settled in [None, Some(Finality::Recent), Some(Finality::Final)] {
+        let (mut node, _) = aggregator(0);
+        node.step(task(1), 0);
+        if let Some(finality) = settled {
+            node.step(NodeEvent::Settled { id: ID, epoch: 0, finality }, 1);
+        }
+        node.step(NodeEvent::Epoch(1), 2);
+        node.step(NodeEvent::Snapshot(later.clone()), 3);
+        node.step(task(2), 4);
+        // Epoch 0 is one of which nothing is remembered for its own sake.
+        [2, 3].into_iter().for_each(|epoch| drop(node.step(NodeEvent::Epoch(epoch), 5)));
+        let newest = snapshot_of(2, 4);
+        node.step(NodeEvent::Snapshot(newest.clone()), 6);
+        let candidate = candidate_for(2, newest.id(), ID, newest.performer(ID), b"result");
+        (0..4).for_each(|index| drop(node.step(attested(index, candidate), 7)));
+        assert_eq!(node.task_report(ID).unwrap().settled, settled);
+        assert!(node.needs_settlement(ID, 0) && !node.needs_settlement(B256::ZERO, 0));
+        assert_eq!(settlements(&node.step(NodeEvent::Tick, 1_000_000)).len(), usize::from(settled.is_none()));
+        // It goes with its task.
+        node.step(NodeEvent::Epoch(4), 1_000_001);
+        assert!(node.task_report(ID).is_none() && !node.needs_settlement(ID, 0) && !node.is_over(ID));
+    }
+}
+
+/// The end of epoch 1 is undone. What was named for epoch 0 is named again, as after a restart.
+#[test]
+fn a_settlement_and_a_verdict_outlive_the_end_of_an_epoch_that_is_undone() {
+    let mut node = with_task(attester(), EVERYTHING);
+    node.step(received(Signed::Result(result(b"result"))), 1);
+    node.step(NodeEvent::Validated { candidate: candidate(false), approved: false }, 2);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 3);
+    [1, 2].into_iter().for_each(|epoch| drop(node.step(NodeEvent::Epoch(epoch), 4)));
+    assert!(node.task_report(ID).is_none());
+    node.step(NodeEvent::Epoch(1), 5);
+    node.step(task(0), 6);
+    assert_eq!(node.task_report(ID).unwrap().settled, Some(Finality::Recent));
+    let outputs = node.step(NodeEvent::Unsettled { id: ID }, 7);
+    let says_the_same =
+        |output: &NodeOutput| matches!(output, NodeOutput::Sign { candidate: asked } if *asked == candidate(false));
+    assert!(has(&outputs, says_the_same), "{outputs:?}");
+    let outputs = node.step(received(Signed::Result(result(b"result"))), 8);
+    assert!(!has(&outputs, |output| matches!(output, NodeOutput::Validate { .. })), "{outputs:?}");
+}
+
 /// A restart between the request to the signer and its answer: the same is signed, the program does not run again.
 #[test]
 fn a_restart_says_the_same_again() {

@@ -102,8 +102,8 @@ def merge(folder: PathLike) -> Report:
     """Checks that every shard has one whole result of this plan, and puts them together.
 
     It writes ``verdicts.jsonl`` and ``report.json``, and answers with the report: ``claims``, ``valid``, ``invalid``,
-    ``kinds``, the first ``failures``, ``core_seconds``. Raises ``UsageError`` if a shard has no result or a damaged one, and
-    writes nothing then.
+    ``kinds``, the first ``failures``, ``core_seconds``, the ``versions`` and ``backends`` that made the results. Raises
+    ``UsageError`` if a shard has no result or a damaged one, and writes nothing then.
     """
     report: Report = loads(_quorate.merge_shards(os.fspath(folder)))
     return report
