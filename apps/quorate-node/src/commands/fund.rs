@@ -27,7 +27,7 @@ impl Arguments {
         let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let amount = token.amount("tokens", &self.tokens)?;
             if amount.is_zero() {
                 return Err(Failure::usage(anyhow!("--tokens {}: that puts nothing into the pool", self.tokens)));

@@ -68,7 +68,7 @@ impl Arguments {
                 print("the new key has weight from the next epoch's snapshot on; keep the old signer's record (docs/node.md)")?;
                 return Ok(Exit::Success);
             }
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let amount = match &self.tokens {
                 Some(text) => token.amount("tokens", text)?,
                 None => self.stake.unwrap_or_default(),
