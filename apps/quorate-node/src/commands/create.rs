@@ -21,7 +21,7 @@ use quorate_node::{
     tokens,
 };
 
-use super::{Token, account, payer, print, read_options, rpc, runtime, send_call, word};
+use super::{Token, account, payer, print, read_options, rpc, runtime, send_to_token, word};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
@@ -105,7 +105,7 @@ impl Arguments {
             show(&plan, &deployed, account.address(), &token)
                 .map_err(|failure| failure.context("the network is deployed, and nothing more is sent"))?;
             for (to, value) in gifts {
-                send_call(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
+                send_to_token(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
             }
             print(next(&options, (deployed.network, deployed.block), &plan, decimals))?;
             Ok(Exit::Success)

@@ -26,6 +26,7 @@ use quorate_chain::{
     account::{Account, AccountError, Transacted},
     rpc::TransactionReceipt,
     task_network::read_terms,
+    token,
 };
 use quorate_evm::{
     KeyGroup,
@@ -189,14 +190,14 @@ pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCal
     mined(account, what, account.send_bytes(what, call.to, call.calldata, &[])).await
 }
 
-/// The same for a call of any contract.
-pub(crate) async fn send_call(
+/// The same for a call of a token, which says by its answer whether it is done.
+pub(crate) async fn send_to_token<C: SolCall<Return = bool>>(
     account: &Account,
     what: &'static str,
-    to: Address,
-    call: &impl SolCall,
+    token: Address,
+    call: &C,
 ) -> Result<TransactionReceipt> {
-    mined(account, what, account.send(what, to, call)).await
+    mined(account, what, token::send(account, what, token, call)).await
 }
 
 async fn mined(
