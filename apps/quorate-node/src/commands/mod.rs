@@ -200,6 +200,15 @@ pub(crate) async fn send_to_token<C: SolCall<Return = bool>>(
     mined(account, what, token::send(account, what, token, call)).await
 }
 
+/// Lets the network take so much of the account's tokens, if it may not do so already.
+pub(crate) async fn approve(account: &Account, rpc: &Rpc, terms: &ContractTerms, amount: U256) -> Result<()> {
+    let calls = token::approvals(rpc, terms.token, account.address(), terms.contract, amount);
+    for call in calls.await.map_err(Failure::io)? {
+        send_to_token(account, "approve", terms.token, &call).await?;
+    }
+    Ok(())
+}
+
 async fn mined(
     account: &Account,
     what: &'static str,
