@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use prometheus_client::{
@@ -40,8 +40,9 @@ struct Now {
     read: Option<(u64, u64)>,
     /// The last block after which the contract was compared.
     matched: Option<u64>,
-    /// When all confirmed blocks were read and the contract compared, in milliseconds of Unix time.
-    caught_up: Option<u64>,
+    /// When all confirmed blocks were read and the contract compared, in milliseconds of Unix time, and by a stopwatch: the machine's
+    /// clock may be set.
+    caught_up: Option<(u64, Instant)>,
     settlement: Option<Settlement>,
     waits: bool,
 }
@@ -111,12 +112,12 @@ impl SettlementMetrics {
     /// Everything that is confirmed was read and compared. `waits` says whether the network could not be written all the same.
     pub fn caught_up(&self, waits: bool) {
         let mut now = self.now();
-        (now.caught_up, now.waits) = (Some(unix_ms()), waits);
+        (now.caught_up, now.waits) = (Some((unix_ms(), Instant::now())), waits);
     }
 
     /// When that was so the last time, in milliseconds of Unix time.
     pub(crate) fn caught_up_ms(&self) -> Option<u64> {
-        self.now().caught_up
+        self.now().caught_up.map(|(at_ms, _)| at_ms)
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -128,12 +129,12 @@ impl SettlementMetrics {
 impl Watched for SettlementMetrics {
     fn ready(&self) -> Result<(), String> {
         let now = *self.now();
-        let Some(caught_up) = now.caught_up else {
+        let Some((_, caught_up)) = now.caught_up else {
             let block = now.read.map_or_else(|| "no block".to_owned(), |(block, _)| format!("block {block}"));
             let head = now.head.map_or_else(|| "unknown".to_owned(), |(head, _)| head.to_string());
             return Err(format!("the logs are still read: {block} was read, the newest block is {head}"));
         };
-        let ago = Duration::from_millis(unix_ms().saturating_sub(caught_up));
+        let ago = caught_up.elapsed();
         if ago <= self.bound {
             return Ok(());
         }
@@ -187,7 +188,7 @@ impl SettlementMetrics {
             let help = "By how many blocks the last one that was read is behind the newest, confirmations included";
             r.register_with_unit("lag", help, Unit::Other("blocks".to_owned()), number(head.saturating_sub(block)));
         }
-        if let Some(at_ms) = now.caught_up {
+        if let Some((at_ms, _)) = now.caught_up {
             let help = "When everything that was confirmed had been read and compared, since 1970";
             r.register_with_unit("caught_up_time", help, Unit::Seconds, real(at_ms as f64 / 1000.0));
         }
@@ -221,3 +222,27 @@ pub(crate) const PREFIX: &str = "quorate_follower";
 
 /// With twice the pause between two looks, the bound of [`SettlementMetrics`]: a node that is asked six times takes some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use super::*;
+
+    fn begun() -> SettlementMetrics {
+        SettlementMetrics::begun(Rpc::new("http://127.0.0.1:1").unwrap(), Duration::from_secs(4))
+    }
+
+    /// The clock was an hour ahead when the contract was compared, and is set back. Then nothing answers any more.
+    #[test]
+    fn a_clock_that_is_set_back_hides_no_follower_that_hangs() {
+        let mut metrics = begun();
+        metrics.caught_up(false);
+        metrics.ready().unwrap();
+        metrics.now().caught_up.as_mut().unwrap().0 += 3_600_000;
+        metrics.bound = Duration::from_millis(1);
+        sleep(Duration::from_millis(5));
+        let why = metrics.ready().unwrap_err();
+        assert!(why.contains("the node does not answer, or lags"), "{why}");
+    }
+}
