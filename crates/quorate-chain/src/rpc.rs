@@ -17,7 +17,7 @@ use alloy::{
 };
 use quorate_evm::alloy_sol_types::SolCall;
 use quorate_host::{clipped, exit::innermost};
-use reqwest::redirect;
+use reqwest::{StatusCode, redirect};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -119,7 +119,7 @@ pub enum RpcError {
         /// Why not.
         why: String,
     },
-    /// The node cannot be reached, or does not speak JSON-RPC.
+    /// The node cannot be reached, or does not speak JSON-RPC. An error of JSON-RPC under an HTTP status of 4xx is [`Self::Refused`].
     #[error("{node} does not answer {method}: {why}; check its URL, and whether the node runs")]
     Unreachable {
         /// The node.
@@ -346,20 +346,26 @@ impl Rpc {
         // has not.
         let mut response = request.send().await.map_err(|error| unreachable(innermost(&error.without_url())))?;
         let status = response.status();
-        if !status.is_success() {
-            return Err(unreachable(format!("HTTP status {}", status.as_u16())));
+        let failed = || unreachable(format!("HTTP status {}", status.as_u16()));
+        if !may_have_words(status) {
+            return Err(failed());
         }
         let most = self.limits.answer_bytes.min(most_bytes(method, parameters));
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(innermost(&error.without_url())))? {
             if answer.len() + chunk.len() > most {
-                return Err(wrong(format!("the answer has more than {most} bytes")));
+                let too_long = || wrong(format!("the answer has more than {most} bytes"));
+                return Err(if status.is_success() { too_long() } else { failed() });
             }
             answer.extend_from_slice(&chunk);
         }
         // The text of an error may hold what the node wrote.
         let misread = |error: serde_json::Error| wrong(words_of_node(&error.to_string()));
-        let answer: Answered<R> = serde_json::from_slice(&answer).map_err(misread)?;
+        let answer = match serde_json::from_slice::<Answered<R>>(&answer) {
+            // The words are those of a gateway, if there are any.
+            Ok(Answered { error: None, .. }) | Err(_) if !status.is_success() => return Err(failed()),
+            answer => answer.map_err(misread)?,
+        };
         if let Some(Fault { message, data: RevertData(data) }) = answer.error {
             let data = data.filter(|_| message.contains("revert"));
             let halt = EvmHalt::of_words(&message).filter(|_| data.is_none() && runs_code(method));
@@ -563,6 +569,14 @@ impl RpcError {
         let Self::Refused { data: Some(data), .. } = self else { return None };
         Some(revert::words(data))
     }
+}
+
+/// Whether an answer with this status may be one of JSON-RPC: nodes and their providers put errors under a status such as 400, too. With the
+/// others the node may answer later.
+fn may_have_words(status: StatusCode) -> bool {
+    let may_pass =
+        matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS);
+    status.is_success() || (status.is_client_error() && !may_pass)
 }
 
 /// Whether the node runs a contract's code to answer.

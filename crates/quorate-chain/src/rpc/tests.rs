@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use quorate_lab::proxy::Proxy;
+use quorate_lab::proxy::{Proxy, ProxyReply};
 use tokio::runtime;
 
 use super::*;
@@ -95,4 +95,40 @@ fn the_logs_of_one_block_may_be_long() {
 fn words_of_a_node_are_bounded_and_harmless() {
     let shown = words_of_node(&format!("no\u{1b}[2J\n{}", "x".repeat(100_000)));
     assert!(shown.starts_with("no\\u{1b}[2J") && shown.len() < 1_100 && !shown.contains('\n'), "{shown}");
+}
+
+/// What a node answers that replies with this body under a status, and how often it was asked.
+fn sent_under(status: u16, body: Value) -> (RpcError, u64) {
+    let node = Proxy::start("http://nowhere");
+    node.follows(move |_, _| Ok(ProxyReply::Under(status, body.clone())));
+    let limits = RpcLimits { tries: 3, first_wait: Duration::from_millis(1), ..RpcLimits::default() };
+    let rpc = Rpc::with(&node.url, limits).unwrap();
+    let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let error = asked.block_on(rpc.ask::<B256>("eth_sendRawTransaction", json!(["0x"]))).unwrap_err();
+    (error, rpc.counts().questions)
+}
+
+/// A provider puts the errors of its nodes under status 400. The transaction was refused, and not perhaps sent.
+#[test]
+fn an_error_under_a_status_of_its_own_keeps_its_words() {
+    let refusal = |words: &str| json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32000, "message": words } });
+    let of_money = "insufficient funds for gas * price + value";
+    for status in [200, 400, 403, 404, 422] {
+        let (error, questions) = sent_under(status, refusal(of_money));
+        assert!(matches!(&error, RpcError::Refused { message, .. } if message == of_money), "{status}: {error}");
+        assert!(error.is_of_money() && !error.may_have_taken() && questions == 1, "{status}: {questions}");
+    }
+    // Those that say "later" are asked again, whatever is written beside them.
+    for status in [408, 425, 429, 500, 503] {
+        let (error, questions) = sent_under(status, refusal(of_money));
+        assert!(error.may_pass() && error.may_have_taken() && questions == 3, "{status}: {error}");
+        assert!(error.to_string().contains(&format!("HTTP status {status}")), "{error}");
+    }
+    // No error of JSON-RPC: a result, words of a gateway, or more of them than are read.
+    let long = "x".repeat(20 << 10);
+    for body in [json!({ "result": B256::ZERO }), json!("no"), json!({ "error": "no" }), Value::Null, json!(long)] {
+        let (error, questions) = sent_under(404, body);
+        assert!(matches!(error, RpcError::Unreachable { .. }) && questions == 3, "{error}");
+        assert!(error.to_string().contains("HTTP status 404"), "{error}");
+    }
 }
