@@ -45,7 +45,8 @@ pub(crate) struct Sending {
 /// The most that is paid for gas.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct FeeArguments {
-    /// Send nothing if a unit of gas would cost more
+    /// Send nothing if a unit of gas would cost more. Calls of `watch` offer at most eight ninths of it: the rest is for a transaction that
+    /// takes the place of one that is given up
     #[arg(
         long,
         value_name = "GWEI",

@@ -104,7 +104,8 @@ options! {
     /// A file whose first line is that keystore's passphrase
     #[arg(value_name = "FILE", help_heading = "Chain")]
     passphrase_file: PathBuf, "QUORATE_NODE_PASSPHRASE_FILE";
-    /// The most gwei for a unit of gas [default: 500]
+    /// The most gwei for a unit of gas. A running node's calls offer at most eight ninths of it: the rest is for a transaction that takes the
+    /// place of one that is given up [default: 500]
     #[arg(value_name = "GWEI", help_heading = "Chain", value_parser = from_one())]
     max_fee: NonZeroU64, "QUORATE_NODE_MAX_FEE";
     /// The most gwei of it for the block's proposer, whatever the chain's node says. A transaction that pays nearly as much is not replaced

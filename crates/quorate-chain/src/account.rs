@@ -193,7 +193,7 @@ impl AccountError {
     }
 
     /// An answer before which, or by which, nothing was sent.
-    fn unsent(error: RpcError) -> Self {
+    pub(crate) fn unsent(error: RpcError) -> Self {
         match (error.revert(), error) {
             (Some(why), _) => Self::Refused(why),
             (None, error @ RpcError::Halted { .. }) => Self::Halted(error.into()),

@@ -16,7 +16,10 @@ use quorate_evm::{
 };
 use quorate_host::exit::{Ends, Exit};
 
-use crate::account::{Account, AccountError};
+use crate::{
+    account::{Account, AccountError},
+    token,
+};
 
 /// Why something was not deployed.
 #[derive(Debug, thiserror::Error)]
@@ -266,7 +269,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
     if !plan.pool.is_zero() {
         let approve = Erc20::approveCall { spender: network, value: plan.pool };
         let fund = TaskNetwork::fundCall { amount: plan.pool };
-        account.send("the pool's tokens", token, &approve).await.map_err(failed("the pool's tokens"))?;
+        token::send(account, "the pool's tokens", token, &approve).await.map_err(failed("the pool's tokens"))?;
         account.send("the pool", network, &fund).await.map_err(failed("the pool"))?;
     }
     Ok(Deployed { token, verifier, network, block: receipt.block_number.to() })

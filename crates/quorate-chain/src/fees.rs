@@ -104,6 +104,13 @@ impl Fees {
             .then(|| Self { max_fee: base.saturating_mul(2).saturating_add(tip).min(most.max_fee), tip })
     }
 
+    /// The same with less of a tip where `most` leaves no more beside the base fee. `None` only if that fee alone is more than allowed. The
+    /// node alone says which tip proposers expect, and one that exaggerates keeps nothing from being sent.
+    pub(crate) fn first_within(prices: Prices, most: Self) -> Option<Self> {
+        let tip = prices.tip.min(most.max_fee.saturating_sub(prices.base));
+        Self::first(Prices { tip, ..prices }, most)
+    }
+
     /// The fees of a transaction that replaces one with these, at most `most`: both an eighth higher at least, as nodes
     /// ask for, and as high as those of a first transaction. `None` if that is more than allowed of either.
     pub(crate) fn bumped(self, prices: Prices, most: Self) -> Option<Self> {
@@ -150,6 +157,16 @@ mod tests {
         assert_eq!(Fees::first(PRICES, most(109, 10)), None);
         assert_eq!(Fees::first(PRICES, most(1_000, 7)), Some(Fees { max_fee: 207, tip: 7 }));
         assert_eq!(Fees::first(PRICES, most(1_000, 0)), Some(Fees { max_fee: 200, tip: 0 }));
+    }
+
+    #[test]
+    fn a_tip_takes_what_the_most_leaves() {
+        assert_eq!(Fees::first_within(PRICES, most(1_000, 20)), Fees::first(PRICES, most(1_000, 20)));
+        assert_eq!(Fees::first_within(PRICES, most(109, 20)), Some(Fees { max_fee: 109, tip: 9 }));
+        assert_eq!(Fees::first_within(PRICES, most(100, 20)), Some(Fees { max_fee: 100, tip: 0 }));
+        assert_eq!(Fees::first_within(PRICES, most(99, 20)), None);
+        let exaggerated = Prices { tip: u128::MAX, ..PRICES };
+        assert_eq!(Fees::first_within(exaggerated, most(150, 20)), Some(Fees { max_fee: 150, tip: 20 }));
     }
 
     /// Nodes refuse a replacement that raises either by less than a tenth.

@@ -23,6 +23,7 @@
 //! | `transaction` | a transaction and its signature |
 //! | [`submitter`] | [`Submitter`]: the transactions of one account, from the call to finality |
 //! | [`account`] | an [`Account`](account::Account) that sends one transaction at a time, and waits until it is mined |
+//! | [`token`] | the approvals that a transfer needs, and calls of a token that count only if it answers `true`, or nothing |
 //! | [`settlement`] | follows a settlement by what a node says |
 //! | [`watch`] | [`Watcher`](watch::Watcher): recomputes what is posted to a settlement, and demands the proof of what is false |
 //! | [`deploy`] | deploys a token, a verifier and a `TaskNetwork`, for demonstrations and tests |
@@ -46,6 +47,7 @@ pub mod gas;
 mod transaction;
 pub mod submitter;
 pub mod account;
+pub mod token;
 pub mod settlement;
 pub mod watch;
 pub mod deploy;

@@ -105,3 +105,36 @@ pub(crate) mod windows {
     /// The first questions for logs to such a node, if 2,000 blocks may be asked for at once.
     pub(crate) const OF_HANGING: [(u64, u64); 4] = [(0, 1_999), (0, 124), (0, 6), (0, 0)];
 }
+
+#[cfg(test)]
+mod tests {
+    use quorate_lab::proxy::{Proxy, ProxyReply};
+    use serde_json::json;
+    use tokio::runtime;
+
+    use super::*;
+
+    /// A node that refuses is asked for half as many blocks, also if a provider puts its error under status 400, and a node that hangs for
+    /// a sixteenth.
+    #[test]
+    fn a_node_that_refuses_is_not_taken_for_one_that_hangs() {
+        let error =
+            json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32602, "message": "up to a 1000 block range" } });
+        let replies = [
+            (ProxyReply::Answer(error.clone()), 999),
+            (ProxyReply::Under(400, error), 999),
+            (ProxyReply::Under(400, json!("no")), 124),
+            (ProxyReply::Busy, 124),
+        ];
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for (reply, end) in replies {
+            let node = Proxy::start("http://nowhere");
+            let shown = format!("{reply:?}");
+            node.follows(move |_, _| Ok(reply.clone()));
+            let mut window = LogWindow::new(2_000);
+            let filter = Filter::new().from_block(0_u64).to_block(window.end(0, u64::MAX));
+            let asked = runtime.block_on(async { window.ask(&Rpc::new(&node.url).unwrap(), &filter).await });
+            assert!(asked.unwrap().is_none() && window.end(0, u64::MAX) == end, "{shown}: {window:?}");
+        }
+    }
+}

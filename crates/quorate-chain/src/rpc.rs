@@ -17,7 +17,7 @@ use alloy::{
 };
 use quorate_evm::alloy_sol_types::SolCall;
 use quorate_host::{clipped, exit::innermost};
-use reqwest::redirect;
+use reqwest::{StatusCode, redirect};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -119,7 +119,7 @@ pub enum RpcError {
         /// Why not.
         why: String,
     },
-    /// The node cannot be reached, or does not speak JSON-RPC.
+    /// The node cannot be reached, or does not speak JSON-RPC. An error of JSON-RPC under an HTTP status of 4xx is [`Self::Refused`].
     #[error("{node} does not answer {method}: {why}; check its URL, and whether the node runs")]
     Unreachable {
         /// The node.
@@ -346,20 +346,26 @@ impl Rpc {
         // has not.
         let mut response = request.send().await.map_err(|error| unreachable(innermost(&error.without_url())))?;
         let status = response.status();
-        if !status.is_success() {
-            return Err(unreachable(format!("HTTP status {}", status.as_u16())));
+        let failed = || unreachable(format!("HTTP status {}", status.as_u16()));
+        if !may_have_words(status) {
+            return Err(failed());
         }
         let most = self.limits.answer_bytes.min(most_bytes(method, parameters));
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(innermost(&error.without_url())))? {
             if answer.len() + chunk.len() > most {
-                return Err(wrong(format!("the answer has more than {most} bytes")));
+                let too_long = || wrong(format!("the answer has more than {most} bytes"));
+                return Err(if status.is_success() { too_long() } else { failed() });
             }
             answer.extend_from_slice(&chunk);
         }
         // The text of an error may hold what the node wrote.
         let misread = |error: serde_json::Error| wrong(words_of_node(&error.to_string()));
-        let answer: Answered<R> = serde_json::from_slice(&answer).map_err(misread)?;
+        let answer = match serde_json::from_slice::<Answered<R>>(&answer) {
+            // The words are those of a gateway, if there are any.
+            Ok(Answered { error: None, .. }) | Err(_) if !status.is_success() => return Err(failed()),
+            answer => answer.map_err(misread)?,
+        };
         if let Some(Fault { message, data: RevertData(data) }) = answer.error {
             let data = data.filter(|_| message.contains("revert"));
             let halt = EvmHalt::of_words(&message).filter(|_| data.is_none() && runs_code(method));
@@ -565,6 +571,14 @@ impl RpcError {
     }
 }
 
+/// Whether an answer with this status may be one of JSON-RPC: nodes and their providers put errors under a status such as 400, too. With the
+/// others the node may answer later.
+fn may_have_words(status: StatusCode) -> bool {
+    let may_pass =
+        matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS);
+    status.is_success() || (status.is_client_error() && !may_pass)
+}
+
 /// Whether the node runs a contract's code to answer.
 fn runs_code(method: &str) -> bool {
     matches!(method, "eth_call" | "eth_estimateGas")
@@ -596,103 +610,4 @@ fn words_of_node(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        io::{Read as _, Write as _},
-        net::TcpListener,
-        thread,
-    };
-
-    use quorate_lab::proxy::Proxy;
-    use tokio::runtime;
-
-    use super::*;
-
-    #[test]
-    fn a_url_is_checked_and_not_shown() {
-        for wrong in ["localhost", "ws://localhost", ""] {
-            assert!(matches!(Rpc::new(wrong), Err(RpcError::Url { .. })), "{wrong}");
-        }
-        let rpc = Rpc::new("https://user:secret@node.example:8443/key?token=1").unwrap();
-        assert_eq!(rpc.shown(), "the node at node.example:8443");
-        let debug = format!("{rpc:?}");
-        assert!(!debug.contains("secret") && !debug.contains("/key") && !debug.contains("token"), "{debug}");
-    }
-
-    /// A node sends its client on to another address, which nobody asks.
-    #[test]
-    fn a_redirection_is_not_followed() {
-        let [node, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let elsewhere = other.local_addr().unwrap();
-        let url = format!("http://{}/a-key", node.local_addr().unwrap());
-        let answering = thread::spawn(move || {
-            let (mut stream, _) = node.accept().unwrap();
-            let _ = stream.read(&mut [0; 4_096]).unwrap();
-            let head = format!(
-                "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{elsewhere}/\r\ncontent-length: 0\r\n\r\n"
-            );
-            stream.write_all(head.as_bytes()).unwrap();
-        });
-        let limits = RpcLimits { timeout: Duration::from_secs(5), tries: 1, ..RpcLimits::default() };
-        let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let error = asked.block_on(async { Rpc::with(&url, limits).unwrap().chain_id().await.unwrap_err() });
-        assert!(error.to_string().contains("HTTP status 307") && !error.to_string().contains("a-key"), "{error}");
-        answering.join().unwrap();
-        other.set_nonblocking(true).unwrap();
-        assert!(other.accept().is_err(), "the other address was asked");
-    }
-
-    /// A node answers `eth_chainId` with an array of zeros that does not end. It is cut off after 16 KiB, so nothing of it
-    /// fills the memory, and the error names question and limit.
-    #[test]
-    fn an_answer_without_an_end_is_cut_off() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let node = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            let _ = stream.read(&mut [0; 4_096]).unwrap();
-            let mut written = 0;
-            let begin =
-                b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[0";
-            let mut sent = stream.write_all(begin);
-            while sent.is_ok() && written < 64 << 20 {
-                sent = stream.write_all(&b",0".repeat(4_096));
-                written += 8_192;
-            }
-            written
-        });
-        let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let error = asked.block_on(async { Rpc::new(&url).unwrap().chain_id().await.unwrap_err() });
-        assert!(error.to_string().contains("eth_chainId") && error.to_string().contains("16384 bytes"), "{error}");
-        drop(asked);
-        assert!(node.join().unwrap() < 16 << 20, "the rest was never read: buffers of the system alone");
-    }
-
-    /// Whoever fills a block with postings blinds nobody: its logs are read, though those of several blocks may not be as long.
-    #[test]
-    fn the_logs_of_one_block_may_be_long() {
-        let data = format!("0x{}", "00".repeat(17 << 20));
-        let node = Proxy::alone(move |_, _| {
-            let (address, none) = (Address::ZERO, Value::Null);
-            Ok(json!([{
-                "address": address, "topics": [], "data": data, "blockHash": none, "blockNumber": none, "transactionHash": none,
-                "transactionIndex": none, "logIndex": none, "removed": false
-            }]))
-        });
-        let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let logs = |last: u64| {
-            let filter = Filter::new().from_block(7u64).to_block(last);
-            asked.block_on(async { Rpc::new(&node.url).unwrap().logs(&filter, RpcPatience::Once).await })
-        };
-        assert_eq!(logs(7).unwrap()[0].data().data.len(), 17 << 20);
-        let error = logs(8).unwrap_err();
-        assert!(matches!(error, RpcError::Answer { .. }) && error.to_string().contains("33554432 bytes"), "{error}");
-    }
-
-    /// What a node writes reaches errors as one line of bounded length.
-    #[test]
-    fn words_of_a_node_are_bounded_and_harmless() {
-        let shown = words_of_node(&format!("no\u{1b}[2J\n{}", "x".repeat(100_000)));
-        assert!(shown.starts_with("no\\u{1b}[2J") && shown.len() < 1_100 && !shown.contains('\n'), "{shown}");
-    }
-}
+mod tests;

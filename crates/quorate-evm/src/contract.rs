@@ -35,6 +35,7 @@ interfaces! {
 pub mod token {
     alloy_sol_types::sol! {
         interface Erc20 {
+            function allowance(address owner, address spender) external view returns (uint256);
             function approve(address spender, uint256 value) external returns (bool);
             function balanceOf(address account) external view returns (uint256);
             function decimals() external view returns (uint8);

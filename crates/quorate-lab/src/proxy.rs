@@ -35,6 +35,8 @@ pub struct ProxiedNode(String);
 pub enum ProxyReply {
     /// An answer of JSON-RPC.
     Answer(Value),
+    /// An answer under an HTTP status of its own.
+    Under(u16, Value),
     /// Status 503.
     Busy,
     /// Nothing, until there is another rule; the question is then asked again.
@@ -104,6 +106,10 @@ impl Proxy {
             match reply {
                 ProxyReply::Answer(answer) => {
                     return write_body(&mut stream, "HTTP/1.1 200 OK", answer.to_string().as_bytes());
+                }
+                ProxyReply::Under(status, answer) => {
+                    let head = format!("HTTP/1.1 {status} By Rule");
+                    return write_body(&mut stream, &head, answer.to_string().as_bytes());
                 }
                 ProxyReply::Busy => return write_body(&mut stream, "HTTP/1.1 503 Busy", b""),
                 ProxyReply::End => return Ok(()),

@@ -72,6 +72,7 @@ impl Arguments {
         let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
+            let token = Token::read(&rpc, terms.token).await?;
             let operator = self.operator.unwrap_or_else(|| payer.address());
             let from_block = options.from_block.unwrap_or(0);
             let mut epochs = read(&rpc, &terms, from_block).await?;
@@ -90,7 +91,6 @@ impl Arguments {
                 epochs = read(&rpc, &terms, from_block).await?;
             }
             let shares = of_operator(&rpc, &terms, &epochs, operator).await?;
-            let token = Token::read(&rpc, terms.token).await;
             let unpaid: usize = epochs.values().map(|earned| earned.unpaid.len()).sum();
             if unpaid > 0 {
                 note(format!("{unpaid} approved tasks of these epochs settled without rewards, because the pool was empty"));

@@ -21,7 +21,7 @@ use quorate_node::{
     tokens,
 };
 
-use super::{Token, account, payer, print, read_options, rpc, runtime, send_call, word};
+use super::{Token, account, payer, print, read_options, rpc, runtime, send_to_token, word};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
@@ -74,8 +74,8 @@ impl Arguments {
         runtime()?.block_on(async {
             let decimals = match terms.token.map(|token| token.0) {
                 None => DECIMALS,
-                Some(token) => rpc.read(token, &Erc20::decimalsCall {}, None).await.map_err(|error| {
-                    Failure::usage(anyhow!("--token {token}: it does not say its decimals ({error}); is it a token?"))
+                Some(token) => Token::decimals(&rpc, token).await?.ok_or_else(|| {
+                    Failure::usage(anyhow!("--token {token}: the contract does not say its decimals; is it a token?"))
                 })?,
             };
             let amount = |flag: &str, text: &str| {
@@ -101,11 +101,11 @@ impl Arguments {
             let plan = NetworkPlan { pool, ..plan };
             let account = account(&options, &rpc, payer).await?;
             let deployed = account.until_interrupted(deploy::task_network(&account, &plan)).await?;
-            let token = Token::read(&rpc, deployed.token).await;
+            let token = Token::with(&rpc, deployed.token, decimals).await;
             show(&plan, &deployed, account.address(), &token)
                 .map_err(|failure| failure.context("the network is deployed, and nothing more is sent"))?;
             for (to, value) in gifts {
-                send_call(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
+                send_to_token(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
             }
             print(next(&options, (deployed.network, deployed.block), &plan, decimals))?;
             Ok(Exit::Success)

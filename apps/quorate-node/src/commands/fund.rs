@@ -5,7 +5,7 @@ use clap::Args;
 use quorate_evm::{contract::Erc20, task_network};
 use quorate_host::exit::{Exit, Failure, Result};
 
-use super::{NodeArguments, Pool, Token, account, contract, payer, print, rpc, runtime, send, terms};
+use super::{NodeArguments, Pool, Token, account, approve, contract, payer, print, rpc, runtime, send, terms};
 
 /// Put tokens into the pool from which the network pays its rewards
 ///
@@ -27,7 +27,7 @@ impl Arguments {
         let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let amount = token.amount("tokens", &self.tokens)?;
             if amount.is_zero() {
                 return Err(Failure::usage(anyhow!("--tokens {}: that puts nothing into the pool", self.tokens)));
@@ -44,7 +44,7 @@ impl Arguments {
                 )));
             }
             let account = account(&options, &rpc, payer).await?;
-            send(&account, "approve", task_network::approve(&terms, amount)).await?;
+            approve(&account, &rpc, &terms, amount).await?;
             send(&account, "fund", task_network::fund(&terms, amount)).await?;
             print(format!("pool        {}", Pool::read(&rpc, &terms).await?.words(&token)))?;
             Ok(Exit::Success)

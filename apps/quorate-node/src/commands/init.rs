@@ -43,7 +43,7 @@ impl Arguments {
         let (rpc, contract) = (rpc(&options)?, contract(&options)?);
         let (terms, token) = runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             Ok::<_, Failure>((terms, token))
         })?;
         let folder = DataFolder::open(options.data())?;

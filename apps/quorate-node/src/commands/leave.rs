@@ -26,7 +26,7 @@ impl Arguments {
         let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let operator = payer.address();
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
             if !stake.is_zero() {

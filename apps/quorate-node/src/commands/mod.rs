@@ -26,6 +26,7 @@ use quorate_chain::{
     account::{Account, AccountError, Transacted},
     rpc::TransactionReceipt,
     task_network::read_terms,
+    token,
 };
 use quorate_evm::{
     KeyGroup,
@@ -189,14 +190,23 @@ pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCal
     mined(account, what, account.send_bytes(what, call.to, call.calldata, &[])).await
 }
 
-/// The same for a call of any contract.
-pub(crate) async fn send_call(
+/// The same for a call of a token, which says by its answer whether it is done.
+pub(crate) async fn send_to_token<C: SolCall<Return = bool>>(
     account: &Account,
     what: &'static str,
-    to: Address,
-    call: &impl SolCall,
+    token: Address,
+    call: &C,
 ) -> Result<TransactionReceipt> {
-    mined(account, what, account.send(what, to, call)).await
+    mined(account, what, token::send(account, what, token, call)).await
+}
+
+/// Lets the network take so much of the account's tokens, if it may not do so already.
+pub(crate) async fn approve(account: &Account, rpc: &Rpc, terms: &ContractTerms, amount: U256) -> Result<()> {
+    let calls = token::approvals(rpc, terms.token, account.address(), terms.contract, amount);
+    for call in calls.await.map_err(Failure::io)? {
+        send_to_token(account, "approve", terms.token, &call).await?;
+    }
+    Ok(())
 }
 
 async fn mined(
@@ -220,12 +230,34 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// What the token says of itself. Without decimals its amounts are whole numbers, and without a symbol they are `tokens`.
-    pub(crate) async fn read(rpc: &Rpc, token: Address) -> Self {
-        let decimals = rpc.read(token, &Erc20::decimalsCall {}, None).await.unwrap_or(0);
+    /// What the token says of itself. The amounts of a token that says no decimals are whole numbers.
+    ///
+    /// # Errors
+    /// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say what the token answers.
+    pub(crate) async fn read(rpc: &Rpc, token: Address) -> Result<Self> {
+        let decimals = Self::decimals(rpc, token).await?.unwrap_or(0);
+        Ok(Self::with(rpc, token, decimals).await)
+    }
+
+    /// The same of a token whose decimals are known. Without a symbol its amounts are `tokens`.
+    pub(crate) async fn with(rpc: &Rpc, token: Address, decimals: u8) -> Self {
+        // No amount depends on the symbol, so a node that does not say it ends no command.
         let symbol = rpc.read(token, &Erc20::symbolCall {}, None).await.unwrap_or_default();
         let symbol = if symbol.is_empty() { "tokens".to_owned() } else { clipped(&symbol, 12) };
         Self { decimals, symbol }
+    }
+
+    /// The decimals of a token's amounts; `None` if the contract says none. An amount that is read with other ones is another amount, so
+    /// an error of the node counts as no answer of the contract.
+    ///
+    /// # Errors
+    /// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say what the token answers.
+    pub(crate) async fn decimals(rpc: &Rpc, token: Address) -> Result<Option<u8>> {
+        match rpc.read(token, &Erc20::decimalsCall {}, None).await {
+            Ok(decimals) => Ok(Some(decimals)),
+            Err(error) if error.is_of_contract() => Ok(None),
+            Err(error) => Err(Failure::io(error)),
+        }
     }
 
     /// An amount for the eye, such as `1.5 TEST`.
@@ -292,4 +324,38 @@ pub(crate) fn runtime() -> Result<ProgramRuntime> {
 /// Prints to standard output.
 pub(crate) fn print(text: impl Display) -> Result<()> {
     print_all(format!("{text}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_evm::alloy_primitives::{B256, Bytes};
+    use quorate_host::exit::Exit;
+    use quorate_lab::proxy::Proxy;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What a command knows of a token of which the node answers this about the decimals, and that it has no symbol.
+    fn token(decimals: impl Fn() -> std::result::Result<Value, String> + Send + 'static) -> Result<Token> {
+        let selector = Bytes::from(Erc20::decimalsCall {}.abi_encode());
+        let node = Proxy::alone(move |_, parameters| {
+            if parameters[0]["data"] == json!(selector) { decimals() } else { Err("execution reverted".to_owned()) }
+        });
+        runtime().unwrap().block_on(Token::read(&Rpc::new(&node.url).unwrap(), Address::ZERO))
+    }
+
+    /// With no decimals, 100 tokens would be 100 of the smallest unit, which are sent and cannot be taken back.
+    #[test]
+    fn a_node_that_fails_does_not_say_that_a_token_has_no_decimals() {
+        for said in ["15/second request limit reached", "header not found", "execution timeout", "internal error"] {
+            let failure = token(move || Err(said.to_owned())).unwrap_err();
+            assert_eq!(failure.exit, Exit::Io, "{said}");
+            assert!(failure.error.to_string().contains(said), "{}", failure.error);
+        }
+        let whole = token(|| Err("execution reverted".to_owned())).unwrap();
+        assert_eq!((whole.decimals, whole.amount("tokens", "100").unwrap()), (0, U256::from(100)));
+        let usual = token(|| Ok(json!(B256::from(U256::from(18))))).unwrap();
+        assert_eq!(usual.exact(usual.amount("tokens", "1.5").unwrap()), "1.5 tokens");
+        assert_eq!(usual.decimals, 18);
+    }
 }

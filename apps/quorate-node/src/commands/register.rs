@@ -12,7 +12,7 @@ use quorate_evm::{
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_node::options::Options;
 
-use super::{NodeArguments, Token, account, contract, note, payer, print, rpc, runtime, send, signer, terms};
+use super::{NodeArguments, Token, account, approve, contract, note, payer, print, rpc, runtime, send, signer, terms};
 
 /// Register the operator with its signer's key and a stake, add stake, or replace the key
 ///
@@ -68,7 +68,7 @@ impl Arguments {
                 print("the new key has weight from the next epoch's snapshot on; keep the old signer's record (docs/node.md)")?;
                 return Ok(Exit::Success);
             }
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let amount = match &self.tokens {
                 Some(text) => token.amount("tokens", text)?,
                 None => self.stake.unwrap_or_default(),
@@ -103,7 +103,7 @@ impl Arguments {
                 }
                 None
             };
-            send(&account, "approve", task_network::approve(&terms, amount)).await?;
+            approve(&account, &rpc, &terms, amount).await?;
             match proof {
                 Some(proof) => {
                     let call = task_network::register(&terms, proof.public_key, proof.proof, amount);

@@ -22,7 +22,6 @@ use quorate_evm::{
     address::CheckedAddress,
     alloy_primitives::Address,
     amount,
-    contract::Erc20,
     digest::{Contract, PeerBinding},
     task_network::ContractTerms,
 };
@@ -467,7 +466,7 @@ async fn prepare(
         pay: Pay {
             performer_reward: terms.performer_reward,
             attester_reward: terms.attester_reward,
-            decimals: decimals(&rpc, &terms).await,
+            decimals: super::Token::decimals(&rpc, terms.token).await?.unwrap_or(0),
         },
         signer: Some(client),
         transport,
@@ -480,11 +479,6 @@ async fn prepare(
         schedule: schedule(options, network)?,
     };
     Ok(Prepared { parts, board, edge, serving })
-}
-
-/// The token's decimals; none if it does not say, which makes numbers long and nothing else.
-async fn decimals(rpc: &Rpc, terms: &ContractTerms) -> u8 {
-    rpc.read(terms.token, &Erc20::decimalsCall {}, None).await.unwrap_or(0)
 }
 
 /// What sends transactions on the network's chain.

@@ -53,7 +53,7 @@ impl Arguments {
                 Some(epoch) => print(format!("epoch       {epoch}, of {} s", terms.epoch_length))?,
                 None => wrong.push(format!("epoch 0 begins {}", utc(terms.genesis))),
             }
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let pool = Pool::read(&rpc, &terms).await?;
             print(format!("pool        {}", pool.words(&token)))?;
             wrong.extend(pool.problem(&token));

@@ -37,7 +37,7 @@ impl Arguments {
         let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
-            let token = Token::read(&rpc, terms.token).await;
+            let token = Token::read(&rpc, terms.token).await?;
             let Some(tokens) = &self.tokens else { return pay_out(&options, &rpc, payer, &terms, &token).await };
             let amount = token.amount("tokens", tokens)?;
             if amount.is_zero() {

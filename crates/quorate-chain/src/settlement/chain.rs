@@ -549,7 +549,8 @@ mod tests {
     use std::time::Duration;
 
     use alloy::primitives::{U64, keccak256};
-    use quorate_evm::alloy_sol_types::SolCall as _;
+    use quorate_evm::alloy_sol_types::{SolCall as _, SolEvent as _};
+    use quorate_host::exit::{Ends as _, Exit};
     use quorate_lab::proxy::Proxy;
     use serde_json::{Value, json};
     use tokio::runtime;
@@ -658,6 +659,29 @@ mod tests {
         let new = quorate_evm::state::state(U256::ZERO, B256::ZERO);
         assert!(compared(&without_logs(new.0.to_vec().leak(), U256::ZERO)).unwrap());
         assert!(compared(&without_logs(&[], U256::ZERO)).unwrap());
+    }
+
+    /// A node cuts off what a log says. The contract has answered as a settlement does, so no option is wrong, and a service that ends with
+    /// 1 is started again.
+    #[test]
+    fn a_node_that_garbles_its_logs_is_at_fault_and_not_the_address() {
+        let node = Proxy::start(&without_logs(&[], U256::ZERO).url);
+        node.tells(|question, answer| {
+            if question["method"] == "eth_getLogs" {
+                let (address, topics) = (Address::repeat_byte(1), [Settlement::KeyAdded::SIGNATURE_HASH]);
+                answer["result"] = json!([{
+                    "address": address, "topics": topics, "data": "0x00", "blockHash": B256::ZERO, "blockNumber": "0x7",
+                    "transactionHash": B256::ZERO, "transactionIndex": "0x0", "logIndex": "0x0", "removed": false
+                }]);
+            }
+            true
+        });
+        let error = compared(&node).unwrap_err();
+        assert!(matches!(error, SettlementError::Log { block: 7, .. }), "{error}");
+        assert_eq!(error.exit(), Exit::Negative);
+        for words in ["block 7", "the log KeyAdded does not have the form", "try again, or another node"] {
+            assert!(error.words().contains(words), "{}", error.words());
+        }
     }
 
     /// The state says that there was an epoch, and the node shows no log at all.

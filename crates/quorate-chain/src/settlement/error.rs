@@ -127,8 +127,10 @@ pub enum SettlementError {
         /// The option that says so.
         option: &'static str,
     },
-    /// A log has another form than a settlement's.
-    #[error("block {block}")]
+    /// A log has another form than a settlement's. The contract has answered as a settlement does before any log is read.
+    #[error(
+        "block {block}: a log cannot be read, and nothing is written; the node garbles its logs: try again, or another node"
+    )]
     Log {
         /// Its block.
         block: u64,
@@ -230,10 +232,9 @@ impl Ends for SettlementError {
             | Self::NothingPosted { .. }
             | Self::TooManyConfirmations { .. }
             | Self::BondTooHigh { .. }
-            | Self::Log { .. }
             | Self::Cursor { .. }
             | Self::CursorOfAnother { .. } => Exit::Usage,
-            Self::Contradiction { .. } | Self::Differs(_) => Exit::Negative,
+            Self::Log { .. } | Self::Contradiction { .. } | Self::Differs(_) => Exit::Negative,
             Self::Unread(error) => error.exit(),
         }
     }

@@ -189,11 +189,11 @@ impl<L: Clone> Machine<L> {
         Some(SubmitEvent::Refused { label: call.label, reason })
     }
 
-    /// The next call was simulated: it gets a nonce, if a unit of gas does not cost too much now.
+    /// The next call was simulated: it gets a nonce, unless the base fee of a unit of gas is more than allowed now.
     pub(super) fn accept(&mut self, gas_limit: u64, prices: Prices, now: u64) -> Option<Due<L>> {
-        // What the node asks for as a tip, up to all that is allowed: a chain may take nothing less.
+        // What the node asks for as a tip, up to all that is allowed and that the base fee leaves: a chain may take nothing less.
         let most = Fees { tip: self.most().tip, ..self.most_for_calls() };
-        let fees = Fees::first(prices, most)?;
+        let fees = Fees::first_within(prices, most)?;
         let Waiting { call, since } = self.waiting.pop_front()?;
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
         // Not above what is known to be used: if a final block is undone after all, only the node's count leads out of the gap.
@@ -390,12 +390,9 @@ impl<L: Clone> Machine<L> {
                 Some(last) if flight.last_sent.is_none() && last.content == content => None,
                 // Of a transaction of an earlier process the fees are not known. So all of the tip is offered, and more in all at each try.
                 Some(last) if flight.call.is_none() => last.fees.retried(prices, limit),
-                None if flight.call.is_none() => {
-                    let tip = limit.tip.min(limit.max_fee.saturating_sub(prices.base));
-                    Fees::first(Prices { tip, ..prices }, limit)
-                }
+                None if flight.call.is_none() => Fees::first_within(Prices { tip: limit.tip, ..prices }, limit),
                 Some(last) => last.fees.bumped(prices, limit),
-                None => Fees::first(prices, limit),
+                None => Fees::first_within(prices, limit),
             };
             let is_undone = flight.last_sent.replace(now).is_none();
             let Some(fees) = fees else {

@@ -135,7 +135,7 @@ pub enum SettlementEvent {
 
 /// A log has the topic of a settlement's log, but not its form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the log {name} is not one of a settlement: {why}; is this the address of one?")]
+#[error("the log {name} does not have the form of a settlement's: {why}")]
 pub struct BadLog {
     /// The name of the log.
     pub name: &'static str,

@@ -238,6 +238,23 @@ fn what_is_given_up_is_replaced_by_nothing() {
     assert!(matches!(&told[..], [SubmitEvent::Mined { label: 1, .. }]), "{told:?}");
 }
 
+/// The node says that proposers expect a tip with which a call would cost more than is allowed. Blocks take less, and a call that waits for
+/// such a node's word misses its window.
+#[test]
+fn a_node_that_exaggerates_the_tip_keeps_no_call_from_being_sent() {
+    for tip in [3 * GWEI, u128::MAX] {
+        let mut machine = machine(0, 0);
+        (machine.settings.fees.max_fee_gwei, machine.settings.fees.max_tip_gwei) = (5, 3);
+        machine.submit(call(1), 0);
+        let asked = Prices { base: 3 * GWEI / 2, tip };
+        let due = machine.accept(100_000, asked, 0);
+        let Some(Due::Send { fees, .. }) = due else { panic!("{due:?}") };
+        // Of 5 gwei calls may use eight ninths.
+        let most = 5 * GWEI / 9 * 8;
+        assert_eq!(fees, Fees { max_fee: most, tip: most - asked.base });
+    }
+}
+
 #[test]
 fn what_costs_too_much_waits_and_is_given_up() {
     let mut machine = machine(0, 0);
