@@ -56,8 +56,8 @@ else
 	cargo deny --locked check advisories || { echo "Without a network, copy a clone of https://github.com/RustSec/advisory-db here, and run \`make advisories DB=FOLDER\`"; exit 1; }
 endif
 
-# With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
-lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail; pairings of uncleared hashes, at every pair of points of a small curve (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime)
+# With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime libcoq-flocq).
+lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom (those of docs/proofs.md on doubles: on the axioms of real numbers), and false variants fail; pairings of uncleared hashes, at every pair of points of a small curve (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime libcoq-flocq)
 	$(PYTHON) scripts/check_uncleared.py
 	$(PYTHON) scripts/check_lemmas.py
 
