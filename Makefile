@@ -566,7 +566,7 @@ constant-time: ## Whether a branch or an address depends on a secret, by memchec
 		$(BUILT)/release/quorate-constant-time
 
 prove: ## Kernels and formulas of the lanes, proved for all inputs, and each seventh step falsified (docs/proofs.md; some minutes)
-	QUORATE_PROVE_EVERY=7 $(CARGO) test --locked -p quorate-curve --features bn254 --lib -- proofs
+	QUORATE_PROVE_EVERY=7 $(CARGO) test --locked -p quorate-curve --features bn254 --lib -- proofs fma::sizes
 
 # Miri calls no C, so blst is out of its reach, and with it all arithmetic. It knows no AVX-512 either.
 MIRI := MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked

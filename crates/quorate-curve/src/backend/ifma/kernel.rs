@@ -347,7 +347,7 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{arithmetic::field::Field, pairing::Bls12381};
+    use crate::{arithmetic::field::Field, backend::lanes::integer::Integer, pairing::Bls12381};
     use blst::blst_fp;
 
     type Limbs = [i64; 8];
