@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 
 use super::{
     bound::{
-        LARGEST_FACTOR, MOST_PRODUCTS, TOP_OF_P, columns_of_product, columns_of_product_in_fp2,
+        Bound, LARGEST_FACTOR, MOST_PRODUCTS, TOP_OF_P, columns_of_product, columns_of_product_in_fp2,
         columns_of_square_in_fp2,
     },
     kernel::Numbers,
@@ -252,4 +252,13 @@ fn six_products_are_too_few() {
     let (a, b) = (bound(0), bound(1));
     let columns = &columns_of_product(a, b)[1..];
     Numbers::<Bls12381, 8>::product_reduced(&limbs(a, columns), &limbs(b, columns));
+}
+
+/// Their highest limbs alone make a column that leaves its binade.
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "products of units in a column")]
+fn large_values_in_small_limbs_are_no_factors() {
+    let large = Bound::new(1.0001, 30.0);
+    large.of_product(large);
 }
