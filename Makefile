@@ -56,8 +56,8 @@ else
 	cargo deny --locked check advisories || { echo "Without a network, copy a clone of https://github.com/RustSec/advisory-db here, and run \`make advisories DB=FOLDER\`"; exit 1; }
 endif
 
-# With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
-lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail; pairings of uncleared hashes, at every pair of points of a small curve (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime)
+# With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime libcoq-flocq).
+lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom (those of docs/proofs.md on doubles: on the axioms of real numbers), and false variants fail; pairings of uncleared hashes, at every pair of points of a small curve (a minute; needs Python 3, and Debian's packages coq libcoq-mathcomp-algebra libcoq-coqprime libcoq-flocq)
 	$(PYTHON) scripts/check_uncleared.py
 	$(PYTHON) scripts/check_lemmas.py
 
@@ -566,7 +566,7 @@ constant-time: ## Whether a branch or an address depends on a secret, by memchec
 		$(BUILT)/release/quorate-constant-time
 
 prove: ## Kernels and formulas of the lanes, proved for all inputs, and each seventh step falsified (docs/proofs.md; some minutes)
-	QUORATE_PROVE_EVERY=7 $(CARGO) test --locked -p quorate-curve --features bn254 --lib -- proofs
+	QUORATE_PROVE_EVERY=7 $(CARGO) test --locked -p quorate-curve --features bn254 --lib -- proofs fma::sizes
 
 # Miri calls no C, so blst is out of its reach, and with it all arithmetic. It knows no AVX-512 either.
 MIRI := MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked

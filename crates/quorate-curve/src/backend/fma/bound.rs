@@ -2,7 +2,10 @@
 //!
 //! The columns of a sum of products must stay below 2^99 (see [`word`](super::word)), which is 32 products of two units.
 //! Seven products of lower limbs meet in column 6. In column 7 six meet, and two that have an eighth limb, which is small.
-//! In each column above, one less of the former meets, and the reduction adds its products to the same sums.
+//! In each column above, one less of the former meets, and the reduction adds its products to the same sums. The highest has
+//! the product of both eighth limbs alone. `sizes` proves that no other column is larger, for all bounds.
+
+use core::ops::{Add, Mul};
 
 use crate::backend::lanes::tracked::Tracked;
 
@@ -59,22 +62,14 @@ impl Bound {
     /// Of a product after its reduction.
     #[inline(always)]
     pub(super) fn of_product(self, other: Self) -> Self {
-        if let (Some(a), Some(b)) = (self.0.get(), other.0.get()) {
-            let products = a.units * b.units;
-            let tops = TOP_OF_P * (a.units * b.value + a.value * b.units);
-            assert_columns(products, tops, true, a, b);
-        }
+        self.assert_columns(other, columns_of_product);
         Self(self.0.with(other.0, |a, b| reduced(a.value * b.value)))
     }
 
     /// Of a product in Fp2 after its reduction. The kernel multiplies carried sums with both factors.
     #[inline(always)]
     pub(super) fn of_product_in_fp2(self, other: Self) -> Self {
-        if let (Some(a), Some(b)) = (self.0.get(), other.0.get()) {
-            let units = a.units + b.units;
-            let tops = TOP_OF_P * (2.0 * a.value * b.units + b.value + a.value + 2.0 * a.units * b.value);
-            assert_columns(units, tops, false, a, b);
-        }
+        self.assert_columns(other, columns_of_product_in_fp2);
         Self(self.0.with(other.0, |a, b| reduced(2.0 * a.value * b.value)))
     }
 
@@ -82,11 +77,19 @@ impl Bound {
     /// and twice one part, carried, with the other.
     #[inline(always)]
     pub(super) fn of_square_in_fp2(self) -> Self {
-        if let Some(a) = self.0.get() {
-            let tops = TOP_OF_P * (4.0 * a.units * a.value + 2.0 * a.value);
-            assert_columns(2.0 * a.units, tops, true, a, a);
-        }
+        self.assert_columns(self, |a, _| columns_of_square_in_fp2(a));
         Self(self.0.with(self.0, |a, _| reduced(2.0 * a.value * a.value)))
+    }
+
+    /// Asserts that every column of a product stays in its binade, and that carries of its factors can be taken.
+    #[inline(always)]
+    fn assert_columns(self, other: Self, columns: impl Fn([f64; 2], [f64; 2]) -> [f64; 4]) {
+        if let (Some(a), Some(b)) = (self.0.get(), other.0.get()) {
+            let is_factor = |n: Largest| n.units <= LARGEST_FACTOR[0] && n.value <= LARGEST_FACTOR[1];
+            assert!(is_factor(a) && is_factor(b), "no factors: {a:?} and {b:?}");
+            let most = columns([a.units, a.value], [b.units, b.value]).into_iter().fold(0.0, f64::max);
+            assert!(most <= MOST_PRODUCTS, "{most} products of units in a column, of {a:?} and {b:?}");
+        }
     }
 
     /// Asserts that the number can be normalised.
@@ -106,16 +109,44 @@ impl Bound {
     }
 }
 
-/// Asserts that every column stays in its binade: so many products of lower limbs for each pair that meets, and those with
-/// an eighth limb. `continued` says that the reduction continues the sums.
-fn assert_columns(pair: f64, tops: f64, continued: bool, a: Largest, b: Largest) {
-    let above = 5.0 * pair + tops + if continued { REDUCTION } else { 0.0 };
-    let most = (7.0 * pair).max(6.0 * pair + tops).max(above);
-    assert!(most < 32.0, "{most} products of units in a column, of {a:?} and {b:?}");
+/// The most products of units that a column may have. In 2^99 are 32, and the limits of carries and of roundings take a little.
+pub(super) const MOST_PRODUCTS: f64 = 31.99;
+/// The most units and the largest value of a factor, in p.
+pub(super) const LARGEST_FACTOR: [f64; 2] = [31.0, 62.0];
+
+/// What a reduction adds to the columns above the seventh, in products of units, rounded up: column 12 has the most.
+const REDUCTION: f64 = 4.4;
+
+/// What columns are computed with: numbers, or in the tests polynomials in the bounds of the factors.
+pub(super) trait Number: Copy + Add<Output = Self> + Mul<Output = Self> + From<f64> {}
+
+impl<T: Copy + Add<Output = T> + Mul<Output = T> + From<f64>> Number for T {}
+
+/// The columns up to the sixth, the seventh, those above it, and the highest, in products of units: so many products of lower
+/// limbs for each pair that meets, those with one eighth limb, and that of both. A reduction may continue the sums.
+fn columns<T: Number>(pair: T, tops: T, highest: T, reduction: f64) -> [T; 4] {
+    let times = |n: f64| T::from(n) * pair;
+    let added = T::from(reduction);
+    [times(7.0), times(6.0) + tops, times(5.0) + tops + added, highest + added]
 }
 
-/// What a reduction adds to a column above the seventh, in products of units, rounded up: column 12 has the most.
-const REDUCTION: f64 = 4.4;
+/// The columns of a product of numbers with so many units and p.
+pub(super) fn columns_of_product<T: Number>([u, v]: [T; 2], [w, x]: [T; 2]) -> [T; 4] {
+    let top = T::from(TOP_OF_P);
+    columns(u * w, top * (u * x + v * w), top * top * v * x, REDUCTION)
+}
+
+/// Those of a product in Fp2, which another kernel reduces.
+pub(super) fn columns_of_product_in_fp2<T: Number>([u, v]: [T; 2], [w, x]: [T; 2]) -> [T; 4] {
+    let (top, two) = (T::from(TOP_OF_P), T::from(2.0));
+    columns(u + w, top * (two * v * w + x + v + two * u * x), two * two * top * top * v * x, 0.0)
+}
+
+/// Those of a square in Fp2.
+pub(super) fn columns_of_square_in_fp2<T: Number>([u, v]: [T; 2]) -> [T; 4] {
+    let two = T::from(2.0);
+    columns_of_product([two * u, two * v], [T::from(1.0), two * v])
+}
 
 /// The bound after the reduction of a number of `products`·p².
 fn reduced(products: f64) -> Largest {

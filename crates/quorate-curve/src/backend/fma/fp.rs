@@ -88,35 +88,10 @@ impl<V: Vector, C: InFma<V, N>, const N: usize> Fp<V, C, N> {
     #[inline(always)]
     fn words(&self) -> [[u64; 6]; LANES] {
         let limbs = self.normalised().limbs.map(V::store);
-        core::array::from_fn(|lane| words_of::<C, N>(&core::array::from_fn(|i| limbs[i][lane] as i64)))
+        core::array::from_fn(|lane| {
+            Numbers::<C, N>::words(&core::array::from_fn(|i| limbs[i][lane] as i64)).map(|word| word as u64)
+        })
     }
-}
-
-/// The words of a number between -p and p modulo p, from limbs of 48 bits with signs.
-fn words_of<C: Modulus, const N: usize>(limbs: &[i64; N]) -> [u64; 6] {
-    let (mut words, mut carry) = ([0_u64; 6], 0_i64);
-    for (i, limb) in limbs.iter().enumerate() {
-        let sum = limb + carry;
-        carry = sum >> 48;
-        let (bits, place) = (sum as u64 & ((1 << 48) - 1), 48 * i);
-        words[place / 64] |= bits << (place % 64);
-        if place % 64 > 16 {
-            words[place / 64 + 1] |= bits >> (64 - place % 64);
-        }
-    }
-    if carry < 0 {
-        // The bits above the limbs are those of a negative number.
-        let mut carry = false;
-        for (word, of_p) in words.iter_mut().zip(C::P) {
-            let (sum, first) = word.overflowing_add(of_p);
-            let (sum, second) = sum.overflowing_add(u64::from(carry));
-            (*word, carry) = (sum, first | second);
-        }
-        if N < 8 {
-            words[48 * N / 64] &= (1 << (48 * N % 64)) - 1;
-        }
-    }
-    words
 }
 
 /// The lanes of which something holds.
@@ -731,6 +706,10 @@ mod tests {
         for_each_vector!(zeros);
     }
 
+    fn words_of(limbs: [i64; 8]) -> [u64; 6] {
+        Numbers::<crate::pairing::Bls12381, 8>::words(&limbs).map(|word| word as u64)
+    }
+
     /// Numbers at ±p/2 and beside every limb of it have their least representatives.
     #[test]
     fn words_of_numbers_with_signs() {
@@ -743,12 +722,12 @@ mod tests {
                     let mut words = [0; 6];
                     // SAFETY: six words out.
                     unsafe { blst::blst_uint64_from_fp(words.as_mut_ptr(), &modulo_p(&limbs)) };
-                    assert_eq!(words_of::<crate::pairing::Bls12381, 8>(&limbs.map(|limb| limb as i64)), words);
+                    assert_eq!(words_of(limbs.map(|limb| limb as i64)), words);
                 }
             }
         }
         for n in [-1.0, 0.0, 1.0] {
-            assert_eq!(words_of::<crate::pairing::Bls12381, 8>(&[n as i64, 0, 0, 0, 0, 0, 0, 0]), expected_words(n));
+            assert_eq!(words_of([n as i64, 0, 0, 0, 0, 0, 0, 0]), expected_words(n));
         }
     }
 }

@@ -18,6 +18,7 @@
 //! | [`reduce`] | columns of 48 units | at most abs(T)/R + 0.812p |
 //! | [`normalise`] | 31 units, 31p | at most 0.51p |
 //! | [`carry`] | limbs below 2^53 | the same number |
+//! | `words` | limbs of one unit, 0.51p | the least representative |
 //!
 //! **Products.** Column k is Σ a_i·b_(k-i). Each product is added in two parts (see [`word`](super::word)). The high
 //! parts of a column have one sum, which must stay below 2^99: with 2 × 2 units the sixth column has seven products
@@ -36,9 +37,10 @@
 
 use core::marker::PhantomData;
 
-use super::word::{Cut, Repeat, Sum, Word};
+use super::word::{Cut, LIMB_BITS, Repeat, Sum, Word};
 use crate::backend::lanes::{
     constant::{Modulus, halved, limbs, minus_inverse},
+    integer::{Integer, without_signs, words_of_limbs},
     unroll::{limbs_of, unroll},
 };
 
@@ -178,7 +180,7 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
 
     /// Adds to each column the high parts of the one below.
     #[inline(always)]
-    fn close<W: Word>(columns: &mut Columns<W, N>, high: &mut W, sums: &[Sum<W>; 4], from: usize, count: usize) {
+    fn close<W: Word>(columns: &mut Columns<W, N>, high: &mut W::High, sums: &[Sum<W>; 4], from: usize, count: usize) {
         unroll!(C in [0 1 2 3] {
             if C < count {
                 columns[(from + C) / N][(from + C) % N] = sums[C].low.plus_high(*high);
@@ -203,7 +205,7 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
     /// The columns of (a0 + a1·i)·(b0 + b1·i) in Fp2, which are P - a1·(b0 + b1) and P + a0·(b1 - b0) with P = (a0 + a1)·b0.
     /// Both sums of products continue that of P. 3N² products.
     #[inline(always)]
-    fn product2<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [Columns<W, N>; 2] {
+    pub(super) fn product2<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [Columns<W, N>; 2] {
         let sum_a = Self::carry(&limbs_of!(I < N => a[0][I].plus(a[1][I])));
         let sum_b = Self::carry(&limbs_of!(I < N => b[0][I].plus(b[1][I])));
         let difference_b = Self::carry(&limbs_of!(I < N => b[1][I].minus(b[0][I])));
@@ -319,6 +321,17 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         let p = const { &Self::P };
         let times = a[N - 1].nearest(1.0 / p[N - 1]);
         a[0].minus_product(times, times.splat(p[0])).cut().rest
+    }
+
+    /// The words of 64 bits of the least representative of a number between -p and p, from limbs with signs as integers of one lane.
+    #[inline(always)]
+    pub(super) fn words<I: Integer>(a: &[I; N]) -> [I; 6] {
+        let p = const { &Self::P };
+        let (number, above) = without_signs(a, LIMB_BITS);
+        let zero = above.splat(0);
+        // Above a negative number stands -1, which p takes away.
+        let lifted = limbs_of!(J < N => number[J].plus(above.where_negative(above.splat(p[J] as i64), zero)));
+        words_of_limbs(&without_signs(&lifted, LIMB_BITS).0, LIMB_BITS)
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) mod kernel;
 pub(crate) mod fp;
 #[cfg(test)]
 mod proofs;
+#[cfg(test)]
+mod sizes;
 
 use self::{
     fp::{Fp, InFma},

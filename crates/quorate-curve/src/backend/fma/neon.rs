@@ -8,12 +8,13 @@ use core::{
 
 use super::{
     vector::{Vector, half, token, unseen, word},
-    word::{Fused, Repeat, Word},
+    word::{Fused, LIMB_BITS, Repeat, Word},
 };
 use crate::{
     backend::lanes::{
         field::{LANES, Mask},
-        unroll::limbs_of,
+        integer::limbs_of_words,
+        unroll::{limbs_of, unroll},
     },
     pairing::Bls12381,
 };
@@ -152,15 +153,13 @@ macro_rules! by_registers {
 
         #[inline(always)]
         fn limbs_of_words(token: $token, words: &[[u64; LANES]; 6]) -> [Self; 8] {
-            limbs_of!(I < 8 => {
-                const WORD: usize = 48 * I / 64;
-                const SHIFT: usize = 48 * I % 64;
-                Self::load(token, &core::array::from_fn(|lane| {
-                    let low = words[WORD][lane] >> SHIFT;
-                    let high = if SHIFT > 16 { words[WORD + 1][lane] << (64 - SHIFT) } else { 0 };
-                    ((low | high) & ((1 << 48) - 1)) as f64
-                }))
-            })
+            let mut limbs = [[0.0; LANES]; 8];
+            for lane in 0..LANES {
+                let words = limbs_of!(I in [0 1 2 3 4 5] => words[I][lane] as i64);
+                let of_lane: [i64; 8] = limbs_of_words(&words, LIMB_BITS);
+                unroll!(I in [0 1 2 3 4 5 6 7] { limbs[I][lane] = of_lane[I] as f64; });
+            }
+            limbs_of!(I < 8 => Self::load(token, &limbs[I]))
         }
     };
 }

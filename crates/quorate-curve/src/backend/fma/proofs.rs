@@ -1,22 +1,25 @@
 //! The kernels of these lanes, proved for all inputs within their limits: what they compute, that every step is exact, and the bounds
 //! that [`Bound`](super::bound::Bound) takes for granted.
 //!
-//! A step of a [`Word`] is made of fused operations, of which `word` says why they are exact. Here a step is what `word` says that it
-//! gives.
+//! A step of a [`Word`] is made of fused operations on doubles. Here a step is what `proofs/Doubles.v` proves that it gives, with the
+//! same hypotheses: an assertion of a range below is one of a lemma there.
 
 use num_bigint::BigInt;
 
 use super::{
     bound::{P_OVER_R, REDUCED, TOP_OF_P},
     kernel::{Columns, Numbers},
-    word::{Cut, Repeat, Sum, Word},
+    word::{Cut, High, LIMB_BITS, Repeat, Sum, Word},
 };
 use crate::{
     backend::{
-        lanes::constant::Modulus,
+        lanes::{
+            constant::Modulus,
+            integer::{limbs_of_words, without_signs},
+        },
         symbolic::{
-            Dyadic, Rounding, Symbol, Value, assert_congruent, assert_divisible, assert_same, beside, in_each_case,
-            power_of_two, prime, proofs, size, value_of,
+            Dyadic, Rounding, Symbol, Value, assert_congruent, assert_divisible, assert_same, beside, bounds,
+            in_each_case, on_each_path, power_of_two, prime, proofs, size, value_of,
         },
     },
     pairing::Bls12381,
@@ -45,11 +48,14 @@ fn exact(n: Symbol) -> Symbol {
 #[track_caller]
 fn add(sum: &mut Sum<Symbol>, product: Symbol) {
     let parts = product.cut_at(48, Rounding::Nearest);
-    let high = sum.high.sum(parts.high.step().shifted(48));
-    *sum = Sum { high: within(high, 99, "a sum stays in its binade"), low: exact(sum.low.sum(parts.low)) };
+    let high = sum.high.0.sum(parts.high.step().shifted(48));
+    *sum = Sum { high: High(within(high, 99, "a sum stays in its binade")), low: exact(sum.low.sum(parts.low)) };
 }
 
 impl Word for Symbol {
+    /// What the sum is above the middle of its binade.
+    type High = High<Symbol>;
+
     fn splat(self, n: f64) -> Self {
         Self::constant(integer(n)).step()
     }
@@ -72,7 +78,8 @@ impl Word for Symbol {
         within(self.nearest_to(factor), 51, "a quotient has at most 51 bits").step()
     }
     fn cut(self) -> Cut<Self> {
-        let parts = self.cut_at(48, Rounding::Nearest);
+        let cut = within(self, 98, "a number that is cut has at most 98 bits");
+        let parts = cut.cut_at(48, Rounding::Nearest);
         Cut { carry: parts.high.step(), rest: parts.low.step() }
     }
     fn plus_multiple(self, n: Self) -> Self {
@@ -87,9 +94,8 @@ impl Word for Symbol {
         assert_divisible(&sum.value(), 48);
         within(sum, 100, "a cleared sum has at most 53 bits above 2^48").step()
     }
-    /// What the sum is above the middle of its binade.
-    fn no_high(self) -> Self {
-        Self::constant(0)
+    fn no_high(self) -> High<Self> {
+        High(Self::constant(0))
     }
     fn add_product(sum: &mut Sum<Self>, a: Self, b: Self) {
         add(sum, a.product(b));
@@ -97,8 +103,8 @@ impl Word for Symbol {
     fn subtract_product(sum: &mut Sum<Self>, a: Self, b: Self) {
         add(sum, Self::constant(0).difference(a.product(b)));
     }
-    fn plus_high(self, n: Self) -> Self {
-        exact(self.sum(n.divided(48)))
+    fn plus_high(self, n: High<Self>) -> Self {
+        exact(self.sum(n.0.divided(48)))
     }
 }
 
@@ -145,6 +151,37 @@ impl<const N: usize> Prime<N> {
         let times_r = self.value(out).scaled(&self.r().into());
         assert_congruent(&times_r, t, &self.p);
         self.assert_size(&times_r.minus(t), REDUCED, &self.r());
+    }
+
+    /// The words are those of a number of less than p, or of the number and p if it is negative, where one question for a sign was asked.
+    fn assert_words(&self, a: &[Symbol; N], words: &[Symbol; 6], limbs_of_p: &[f64; N], signs: &[(Value, bool)]) {
+        let [(asked, is_negative)] = signs else { panic!("not proved: one question for a sign") };
+        let (r, p) = (self.r(), if *is_negative { self.p.clone() } else { BigInt::ZERO });
+        let times_r = |n: Symbol| n.value().scaled(&r.clone().into());
+        let from_zero_to_r = |value: &Value| {
+            let (least, most) = bounds(value);
+            assert!(least >= Dyadic::zero() && most < r.clone().into(), "not proved: a number that R exceeds");
+        };
+        // The number is a part from 0 to R - 1, and R times what is above, which is -1 or 0. So the number is negative if that is.
+        let (part, above) = beside(|| without_signs(a, LIMB_BITS));
+        from_zero_to_r(&self.value(&part));
+        assert_same(&self.value(a), &self.value(&part).plus(&times_r(above)));
+        assert_same(asked, &above.value());
+        above.assert_within((-1).into()..=BigInt::ZERO, "what is above the limbs");
+        // The words are the part and p, but for a multiple of R. So they are the number and p but for such a multiple.
+        let lifted: [Symbol; N] = core::array::from_fn(|i| {
+            if *is_negative { part[i].sum(Symbol::constant(integer(limbs_of_p[i]))) } else { part[i] }
+        });
+        let (_, above) = beside(|| without_signs(&lifted, LIMB_BITS));
+        let words = value_of(&words.map(|word| word.lowest(64)), 64);
+        let p = Value::constant(p.into());
+        assert_same(&self.value(&part).plus(&p), &words.plus(&times_r(above)));
+        from_zero_to_r(&words);
+        // Both are from 0 to R - 1, so they are the same: without p the number is the part.
+        if *is_negative {
+            from_zero_to_r(&self.value(a).plus(&p));
+        }
+        assert!(size(&self.value(a)) < self.p.clone().into(), "not proved: below p");
     }
 
     /// The number is at most so many p times `factor` from zero.
@@ -244,6 +281,24 @@ proofs! {
         within(limb, 48, "a limb of one unit");
         let rest = prime.value(&a).minus(&times.value().scaled(&prime.p.clone().into()));
         assert_divisible(&rest.minus(&limb.value()), 48);
+    }
+
+    /// Words of 64 bits to limbs, for all numbers that fit both; and limbs with signs to the words of the least representative, for all
+    /// that `normalise` gives.
+    fn words<C, N>() {
+        let prime = Prime::<N>::of::<C>();
+        let fit = LIMB_BITS * N as u32;
+        let words: [Symbol; 6] = core::array::from_fn(|i| {
+            let bits = fit.saturating_sub(64 * i as u32).min(64);
+            if bits > 0 { Symbol::input(BigInt::ZERO..=power_of_two(bits) - 1) } else { Symbol::constant(0) }
+        });
+        let limbs: [Symbol; N] = limbs_of_words(&words, LIMB_BITS);
+        for limb in limbs {
+            limb.assert_within(BigInt::ZERO..=power_of_two(LIMB_BITS) - 1, "a limb without a sign");
+        }
+        assert_same(&prime.value(&limbs), &value_of(&words, 64));
+        let a = prime.limbs(1001, 510);
+        on_each_path(1, || Numbers::<C, N>::words(&a), |words, signs| prime.assert_words(&a, &words, &Numbers::<C, N>::P, signs));
     }
 }
 

@@ -3,7 +3,9 @@
 //! All numbers are integers. A double holds every integer below 2^53, so an operation is exact if its result is below
 //! 2^53, or below that times a power of two that divides the result. Kernels are written over [`Word`], which has one
 //! method for each such step. Registers and single lanes compute the steps from [`Fused`] operations. In the tests a
-//! number of which a proof knows what it is made of is a [`Word`] too, and panics where a step could be inexact.
+//! number of which a proof knows what it is made of is a [`Word`] too, and panics where a step could be inexact. That each
+//! step then gives the integers that the proof takes it to give is proved from IEEE 754, in rounding to nearest, by
+//! `proofs/Doubles.v`. It has the steps of this file, so whoever changes one of them changes both.
 //!
 //! **Products.** A product of two limbs has 94 bits and more. A fused multiply-add rounds it to a multiple of 2^48 if it
 //! adds it to a number between 2^100 and 2^101, where doubles are that far apart:
@@ -19,6 +21,8 @@
 
 use crate::backend::lanes::{field::LANES, tracked::CHECKED};
 
+/// The bits of a limb.
+pub(super) const LIMB_BITS: u32 = 48;
 /// 2^-48: what one is worth in the limb above.
 const DOWN: f64 = 1.0 / UP;
 /// 2^48: what one is worth in the limb below.
@@ -53,6 +57,9 @@ impl Repeat {
 /// Numbers that kernels compute with: the lanes of a register, or in the tests one lane or a number of which a proof knows
 /// what it is made of.
 pub trait Word: Copy {
+    /// High parts of a sum: lanes hold them above the middle of their binade, so that they are no numbers to compute with.
+    type High: Copy;
+
     /// `n` in every lane. The value of `self` does not matter.
     fn splat(self, n: f64) -> Self;
     /// The number of a register in memory in every lane. The value of `self` does not matter.
@@ -73,7 +80,7 @@ pub trait Word: Copy {
     /// The integer nearest to `self`·`factor`.
     fn nearest(self, factor: f64) -> Self;
 
-    /// `self` divided by 2^48: the nearest integer, and the rest, at most 2^47.
+    /// `self` divided by 2^48: the nearest integer, and the rest, at most 2^47, if `self` is below 2^98.
     ///
     /// Each takes a multiplication and an addition. A CPU can do as many of either in a cycle, and kernels have more
     /// additions, so the rest is not found by additions alone.
@@ -86,13 +93,13 @@ pub trait Word: Copy {
     fn cleared(self, a: Self, b: Self) -> Self;
 
     /// No high parts.
-    fn no_high(self) -> Self;
+    fn no_high(self) -> Self::High;
     /// Adds a·b to a sum.
     fn add_product(sum: &mut Sum<Self>, a: Self, b: Self);
     /// Subtracts a·b from a sum.
     fn subtract_product(sum: &mut Sum<Self>, a: Self, b: Self);
     /// `self` + n/2^48 for high parts n.
-    fn plus_high(self, n: Self) -> Self;
+    fn plus_high(self, n: Self::High) -> Self;
 }
 
 /// The number `carry`·2^48 + `rest`.
@@ -104,10 +111,14 @@ pub struct Cut<W> {
 
 /// A sum of products: high parts, which are multiples of 2^48, and low parts.
 #[derive(Clone, Copy)]
-pub struct Sum<W> {
-    pub(crate) high: W,
+pub struct Sum<W: Word> {
+    pub(crate) high: W::High,
     pub(crate) low: W,
 }
+
+/// High parts, as they are held.
+#[derive(Clone, Copy)]
+pub struct High<W>(pub(super) W);
 
 impl<W: Word> Sum<W> {
     /// A sum that starts with `low`.
@@ -170,6 +181,8 @@ fn in_binade<F: Fused>(n: F) -> F {
 }
 
 impl<F: Fused> Word for F {
+    type High = High<F>;
+
     #[inline(always)]
     fn splat(self, n: f64) -> Self {
         self.set(n)
@@ -238,27 +251,27 @@ impl<F: Fused> Word for F {
     }
 
     #[inline(always)]
-    fn no_high(self) -> Self {
-        self.set(MIDDLE)
+    fn no_high(self) -> High<F> {
+        High(self.set(MIDDLE))
     }
 
     #[inline(always)]
     fn add_product(sum: &mut Sum<Self>, a: Self, b: Self) {
-        let high = in_binade(sum.high.add_mul_rounded(a, b)).pinned();
-        let low = sum.high.sub(high).add_mul(a, b);
-        *sum = Sum { high, low: integer(sum.low.add(low)).pinned() };
+        let high = in_binade(sum.high.0.add_mul_rounded(a, b)).pinned();
+        let low = sum.high.0.sub(high).add_mul(a, b);
+        *sum = Sum { high: High(high), low: integer(sum.low.add(low)).pinned() };
     }
 
     #[inline(always)]
     fn subtract_product(sum: &mut Sum<Self>, a: Self, b: Self) {
-        let high = in_binade(sum.high.sub_mul_rounded(a, b)).pinned();
-        let low = sum.high.sub(high).sub_mul(a, b);
-        *sum = Sum { high, low: integer(sum.low.add(low)).pinned() };
+        let high = in_binade(sum.high.0.sub_mul_rounded(a, b)).pinned();
+        let low = sum.high.0.sub(high).sub_mul(a, b);
+        *sum = Sum { high: High(high), low: integer(sum.low.add(low)).pinned() };
     }
 
     #[inline(always)]
-    fn plus_high(self, n: Self) -> Self {
-        let carry = self.set(-MIDDLE_OF_INTEGERS).add_mul(n, self.set(DOWN));
+    fn plus_high(self, n: High<F>) -> Self {
+        let carry = self.set(-MIDDLE_OF_INTEGERS).add_mul(n.0, self.set(DOWN));
         integer(self.add(carry))
     }
 }

@@ -4,11 +4,12 @@ use core::{arch::asm, arch::x86_64::*, marker::PhantomData, mem::transmute};
 
 use super::{
     vector::{Vector, half, token, unseen, word},
-    word::{Fused, Repeat, Word},
+    word::{Fused, LIMB_BITS, Repeat, Word},
 };
 use crate::{
     backend::lanes::{
         field::{LANES, Mask},
+        integer::{Bits, limbs_of_words},
         unroll::limbs_of,
     },
     pairing::Bls12381,
@@ -67,8 +68,63 @@ pub struct OneEight(Eight);
 
 /// The bits of 2^52, whose lowest bits count ones.
 const TWO_TO_52: i64 = 0x433 << 52;
-/// The bits of a limb.
-const LIMB_BITS: i64 = (1 << 48) - 1;
+
+/// Defines a register of words of 64 bits, and the instructions that cut them. The compiler knows by how many bits they are
+/// moved, and makes an immediate operand of that.
+macro_rules! words {
+    ($(#[$doc:meta])* $words:ident($register:ident) to $word:ident {
+        $set:ident $and:ident $or:ident $right:ident $left:ident $cast:ident $sub:ident
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        struct $words($register);
+
+        impl Bits for $words {
+            #[inline(always)]
+            fn low_limb(self, bits: u32) -> Self {
+                // SAFETY: only functions with a token make words, so the CPU has the instructions. The same holds below.
+                Self(unsafe { $and(self.0, $set((1 << bits) - 1)) })
+            }
+            #[inline(always)]
+            fn moved_down(self, bits: u32) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $right(self.0, $set(bits.into())) })
+            }
+            #[inline(always)]
+            fn with_above(self, above: Self, bits: u32) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $or(self.0, $left(above.0, $set(bits.into()))) })
+            }
+        }
+
+        impl $words {
+            /// The doubles of numbers below 2^52.
+            #[inline(always)]
+            fn to_doubles(self) -> $word {
+                // SAFETY: as above.
+                unsafe {
+                    let one = $set(TWO_TO_52);
+                    $word($sub($cast($or(self.0, one)), $cast(one)))
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// Four words in a register of AVX2.
+    FourWords(__m256i) to Four {
+        _mm256_set1_epi64x _mm256_and_si256 _mm256_or_si256 _mm256_srlv_epi64 _mm256_sllv_epi64 _mm256_castsi256_pd _mm256_sub_pd
+    }
+}
+
+words! {
+    /// Eight words in a register of AVX-512.
+    EightWords(__m512i) to Eight {
+        _mm512_set1_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srlv_epi64 _mm512_sllv_epi64 _mm512_castsi512_pd _mm512_sub_pd
+    }
+}
 
 impl Vector for TwoFours {
     type Token = Avx2;
@@ -153,21 +209,12 @@ impl Vector for TwoFours {
 
     #[inline(always)]
     fn limbs_of_words(_: Avx2, words: &[[u64; LANES]; 6]) -> [Self; 8] {
-        // SAFETY: a token exists, so the CPU has the instructions. Eight words of 64 bits are the bits of two registers.
-        unsafe {
-            let words = transmute::<[[u64; LANES]; 6], [[__m256i; 2]; 6]>(*words);
-            let (bits, one) = (_mm256_set1_epi64x(LIMB_BITS), _mm256_set1_epi64x(TWO_TO_52));
-            limbs_of!(I < 8 => Self(limbs_of!(PART in [0 1] => {
-                const WORD: usize = 48 * I / 64;
-                const SHIFT: i32 = (48 * I % 64) as i32;
-                let mut limb = _mm256_srli_epi64::<SHIFT>(words[WORD][PART]);
-                if SHIFT != 0 && SHIFT != 16 {
-                    limb = _mm256_or_si256(limb, _mm256_slli_epi64::<{ 64 - SHIFT }>(words[(WORD + 1) % 6][PART]));
-                }
-                let limb = _mm256_or_si256(_mm256_and_si256(limb, bits), one);
-                Four(_mm256_sub_pd(_mm256_castsi256_pd(limb), _mm256_castsi256_pd(one)))
-            })))
-        }
+        // SAFETY: eight words of 64 bits are the bits of two registers.
+        let words = unsafe { transmute::<[[u64; LANES]; 6], [[FourWords; 2]; 6]>(*words) };
+        let limbs = limbs_of!(PART in [0 1] => {
+            limbs_of_words::<_, 8>(&limbs_of!(I in [0 1 2 3 4 5] => words[I][PART]), LIMB_BITS)
+        });
+        limbs_of!(I < 8 => Self(limbs_of!(PART in [0 1] => limbs[PART][I].to_doubles())))
     }
 }
 
@@ -362,21 +409,10 @@ impl Vector for OneEight {
 
     #[inline(always)]
     fn limbs_of_words(_: Avx512, words: &[[u64; LANES]; 6]) -> [Self; 8] {
-        // SAFETY: a token exists, so the CPU has the instructions. Eight words of 64 bits are the bits of a register.
-        unsafe {
-            let words = transmute::<[[u64; LANES]; 6], [__m512i; 6]>(*words);
-            let (bits, one) = (_mm512_set1_epi64(LIMB_BITS), _mm512_set1_epi64(TWO_TO_52));
-            limbs_of!(I < 8 => {
-                const WORD: usize = 48 * I / 64;
-                const SHIFT: u32 = (48 * I % 64) as u32;
-                let mut limb = _mm512_srli_epi64::<SHIFT>(words[WORD]);
-                if SHIFT != 0 && SHIFT != 16 {
-                    limb = _mm512_or_si512(limb, _mm512_slli_epi64::<{ 64 - SHIFT }>(words[(WORD + 1) % 6]));
-                }
-                let limb = _mm512_or_si512(_mm512_and_si512(limb, bits), one);
-                Self(Eight(_mm512_sub_pd(_mm512_castsi512_pd(limb), _mm512_castsi512_pd(one))))
-            })
-        }
+        // SAFETY: eight words of 64 bits are the bits of a register.
+        let words = unsafe { transmute::<[[u64; LANES]; 6], [EightWords; 6]>(*words) };
+        let limbs = limbs_of_words::<_, 8>(&words, LIMB_BITS);
+        limbs_of!(I < 8 => Self(limbs[I].to_doubles()))
     }
 }
 

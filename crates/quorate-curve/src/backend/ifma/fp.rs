@@ -23,6 +23,7 @@ use crate::backend::lanes::{
     constant::Constant,
     field::{Field, Fp2, LANES, Lanes, Mask, Parameters, PrimeField, Wide, Words, invert_lanes},
     instructions::in_lanes,
+    integer::{Bits, Integer},
     unroll::{limbs_of, unroll},
 };
 

@@ -15,6 +15,7 @@ use core::marker::PhantomData;
 use super::word::{Table, Word};
 use crate::backend::lanes::{
     constant::{Modulus, doubled, half_of_p, limbs, minus_inverse},
+    integer::{limbs_of_words, words_of_limbs},
     unroll::{limbs_of, unroll},
 };
 
@@ -248,28 +249,13 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
     /// The limbs of a number in words of 64 bits.
     #[inline(always)]
     pub(super) fn of_words<W: Word>(words: &[W; 6]) -> [W; N] {
-        limbs_of!(I < N => {
-            let (word, shift) = (Self::BITS as usize * I / 64, Self::BITS * I as u32 % 64);
-            let mut limb = words[word % 6].moved_down(shift);
-            if shift + Self::BITS > 64 && word < 5 {
-                limb = limb.with_above(words[(word + 1) % 6], 64 - shift);
-            }
-            limb.low_limb(Self::BITS)
-        })
+        limbs_of_words(words, Self::BITS)
     }
 
     /// The words of 64 bits of a number below 2^384 with limbs of one unit.
     #[inline(always)]
     pub(super) fn words<W: Word>(a: &[W; N]) -> [W; 6] {
-        let mut words = [a[0].splat(0); 6];
-        unroll!(I < N {
-            let (word, shift) = (Self::BITS as usize * I / 64, Self::BITS * I as u32 % 64);
-            words[word % 6] = words[word % 6].with_above(a[I], shift);
-            if shift + Self::BITS > 64 && word < 5 {
-                words[(word + 1) % 6] = a[I].moved_down(64 - shift);
-            }
-        });
-        words
+        words_of_limbs(a, Self::BITS)
     }
 
     /// The same number in limbs of 52 bits, of which only these bits count, from limbs of one unit.
@@ -361,7 +347,7 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{arithmetic::field::Field, pairing::Bls12381};
+    use crate::{arithmetic::field::Field, backend::lanes::integer::Integer, pairing::Bls12381};
     use blst::blst_fp;
 
     type Limbs = [i64; 8];
@@ -370,12 +356,6 @@ pub(super) mod tests {
 
     /// One lane, with every overflow a panic.
     impl Word for i64 {
-        fn splat(self, n: i64) -> Self {
-            n
-        }
-        fn plus(self, other: Self) -> Self {
-            self.checked_add(other).expect("a column overflows")
-        }
         fn minus(self, other: Self) -> Self {
             self.checked_sub(other).expect("a column overflows")
         }
@@ -390,14 +370,8 @@ pub(super) mod tests {
         fn scaled(self, bits: u32) -> Self {
             self.checked_mul(1 << bits).expect("a column overflows")
         }
-        fn low_limb(self, bits: u32) -> Self {
-            self & ((1 << bits) - 1)
-        }
         fn truncated(self) -> Self {
             self & ((1 << 52) - 1)
-        }
-        fn carry(self, bits: u32) -> Self {
-            self >> bits
         }
         fn carry_52(self) -> Self {
             assert!(self >= 0);
@@ -409,18 +383,8 @@ pub(super) mod tests {
         fn signed_carry_52(self) -> Self {
             self >> 52
         }
-        fn moved_down(self, bits: u32) -> Self {
-            ((self as u64) >> bits) as i64
-        }
-        fn with_above(self, above: Self, bits: u32) -> Self {
-            assert!((self as u64) >> bits == 0);
-            self | above << bits
-        }
         fn entry(self, table: &Table) -> Self {
             table.as_flattened()[usize::try_from(self).expect("not negative")]
-        }
-        fn where_negative(self, kept: Self, other: Self) -> Self {
-            if self < 0 { kept } else { other }
         }
     }
 

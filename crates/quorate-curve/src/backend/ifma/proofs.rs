@@ -15,21 +15,18 @@ use super::{
 use crate::{
     arithmetic::curve::PARAMETER,
     backend::{
-        lanes::constant::Modulus,
+        lanes::{
+            constant::Modulus,
+            integer::{Bits, Integer},
+        },
         symbolic::{
             Dyadic, Parts, Rounding, Symbol, Value, assert_congruent, assert_same, beside, bounds, in_each_case,
-            misses_no_step, on_each_path, power_of_two, prime, proofs, value_of,
+            in_lane, misses_no_step, on_each_path, power_of_two, prime, proofs, value_of,
         },
     },
     pairing::Bls12381,
     polynomial::Coefficient,
 };
-
-/// The result of a step: a signed number of 64 bits.
-#[track_caller]
-fn in_lane(n: Symbol) -> Symbol {
-    n.assert_within(i64::MIN.into()..=i64::MAX.into(), "no column overflows").step()
-}
 
 /// The parts of a product of numbers of 52 bits.
 #[track_caller]
@@ -41,12 +38,6 @@ fn parts(a: Symbol, b: Symbol) -> Parts {
 }
 
 impl Word for Symbol {
-    fn splat(self, n: i64) -> Self {
-        Self::constant(n).step()
-    }
-    fn plus(self, other: Self) -> Self {
-        in_lane(self.sum(other))
-    }
     fn minus(self, other: Self) -> Self {
         in_lane(self.difference(other))
     }
@@ -59,14 +50,8 @@ impl Word for Symbol {
     fn scaled(self, bits: u32) -> Self {
         in_lane(self.shifted(bits))
     }
-    fn low_limb(self, bits: u32) -> Self {
-        self.lowest(bits).step()
-    }
     fn truncated(self) -> Self {
         self.truncated_to_52().step()
-    }
-    fn carry(self, bits: u32) -> Self {
-        in_lane(self.cut_at(bits, Rounding::Down).high)
     }
     fn carry_52(self) -> Self {
         self.assert_within(BigInt::ZERO..=i64::MAX.into(), "a number that is shifted without its sign is not negative");
@@ -78,22 +63,12 @@ impl Word for Symbol {
     fn signed_carry_52(self) -> Self {
         self.carry(52)
     }
-    fn moved_down(self, bits: u32) -> Self {
-        self.assert_within(BigInt::ZERO..=u64::MAX.into(), "a number that is moved down has 64 bits");
-        Symbol::moved_down(self, bits).step()
-    }
-    fn with_above(self, above: Self, bits: u32) -> Self {
-        Symbol::with_above(self, above, bits).step()
-    }
     /// The number has to be known: a proof splits the inputs by it.
     fn entry(self, table: &Table) -> Self {
         let (least, most) = self.cut_at(4, Rounding::Down).low.range().into_inner();
         assert!(least == most, "not proved: which number of a table");
         let index: usize = least.try_into().expect("a small number");
         Self::constant(table.as_flattened()[index]).step()
-    }
-    fn where_negative(self, kept: Self, other: Self) -> Self {
-        if self.is_negative() { kept } else { other }
     }
 }
 
@@ -585,7 +560,7 @@ fn a_lost_carry() {
 #[should_panic(expected = "read whole")]
 fn garbage_above_52_bits() {
     let any = Symbol::input(BigInt::ZERO..=i64::MAX.into());
-    let _ = Word::plus(any.truncated(), any);
+    let _ = any.truncated().plus(any);
 }
 
 /// The carry of such a digit.

@@ -15,7 +15,10 @@ use core::{arch::x86_64::*, marker::PhantomData, mem::transmute};
 
 use super::word::{Table, Word};
 use crate::{
-    backend::lanes::field::{LANES, Mask},
+    backend::lanes::{
+        field::{LANES, Mask},
+        integer::{Bits, Integer},
+    },
     pairing::Bls12381,
 };
 
@@ -115,24 +118,34 @@ macro_rules! instructions {
 }
 
 instructions! {
-    impl [Word for] Vector {
-        fn splat(self, n: i64) -> Self = Self(_mm512_set1_epi64(n));
-        fn plus(self, other: Self) -> Self = Self(_mm512_add_epi64(self.0, other.0));
-        fn minus(self, other: Self) -> Self = Self(_mm512_sub_epi64(self.0, other.0));
-        fn add_low(self, a: Self, b: Self) -> Self = Self(_mm512_madd52lo_epu64(self.0, a.0, b.0));
-        fn add_high(self, a: Self, b: Self) -> Self = Self(_mm512_madd52hi_epu64(self.0, a.0, b.0));
+    impl [Bits for] Vector {
         // The number of bits is known to the compiler, which makes an immediate operand of it.
-        fn scaled(self, bits: u32) -> Self = Self(_mm512_sllv_epi64(self.0, _mm512_set1_epi64(bits.into())));
         fn low_limb(self, bits: u32) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << bits) - 1)));
-        fn carry(self, bits: u32) -> Self = Self(_mm512_srav_epi64(self.0, _mm512_set1_epi64(bits.into())));
-        fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
-        fn low_limb_52(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 52) - 1)));
-        fn signed_carry_52(self) -> Self = Self(_mm512_srai_epi64::<52>(self.0));
         fn moved_down(self, bits: u32) -> Self = Self(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.into())));
         fn with_above(self, above: Self, bits: u32) -> Self =
             Self(_mm512_or_si512(self.0, _mm512_sllv_epi64(above.0, _mm512_set1_epi64(bits.into()))));
+    }
+}
+
+instructions! {
+    impl [Integer for] Vector {
+        fn splat(self, n: i64) -> Self = Self(_mm512_set1_epi64(n));
+        fn plus(self, other: Self) -> Self = Self(_mm512_add_epi64(self.0, other.0));
+        fn carry(self, bits: u32) -> Self = Self(_mm512_srav_epi64(self.0, _mm512_set1_epi64(bits.into())));
         fn where_negative(self, kept: Self, other: Self) -> Self =
             Self(_mm512_mask_mov_epi64(other.0, _mm512_cmplt_epi64_mask(self.0, _mm512_setzero_si512()), kept.0));
+    }
+}
+
+instructions! {
+    impl [Word for] Vector {
+        fn minus(self, other: Self) -> Self = Self(_mm512_sub_epi64(self.0, other.0));
+        fn add_low(self, a: Self, b: Self) -> Self = Self(_mm512_madd52lo_epu64(self.0, a.0, b.0));
+        fn add_high(self, a: Self, b: Self) -> Self = Self(_mm512_madd52hi_epu64(self.0, a.0, b.0));
+        fn scaled(self, bits: u32) -> Self = Self(_mm512_sllv_epi64(self.0, _mm512_set1_epi64(bits.into())));
+        fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
+        fn low_limb_52(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 52) - 1)));
+        fn signed_carry_52(self) -> Self = Self(_mm512_srai_epi64::<52>(self.0));
         fn entry(self, table: &Table) -> Self =
             Self(_mm512_permutex2var_epi64(
                 transmute::<[i64; 8], __m512i>(table[0]),

@@ -9,7 +9,7 @@
 //!
 //! | layer | files |
 //! |---|---|
-//! | functions compiled for each kind of lanes; loops written out; constants; bounds in debug builds; where lanes are faster than the portable backend | [`instructions`], [`unroll`], [`constant`], [`tracked`], [`thresholds`] |
+//! | functions compiled for each kind of lanes; loops written out; constants; limbs of integers; bounds in debug builds; where lanes are faster than the portable backend | [`instructions`], [`unroll`], [`constant`], [`integer`], [`tracked`], [`thresholds`] |
 //! | what a kind of lanes offers | [`field`] |
 //! | eight elements of Fp2, sums before their reduction | [`fp2`], [`wide`] |
 //! | squares of a part of the coefficients, eight elements of Fp12 | [`compressed`], [`fp12`] |
@@ -25,6 +25,7 @@
 pub(crate) mod instructions;
 pub(crate) mod unroll;
 pub(crate) mod constant;
+pub(crate) mod integer;
 pub(crate) mod tracked;
 pub(crate) mod thresholds;
 pub(crate) mod field;

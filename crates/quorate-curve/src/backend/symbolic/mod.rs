@@ -20,9 +20,11 @@
 mod dyadic;
 mod state;
 mod symbol;
+mod integers;
 mod runs;
 
 pub(in crate::backend) use dyadic::{Dyadic, Value, power_of_two, prime};
+pub(in crate::backend) use integers::in_lane;
 pub(in crate::backend) use runs::{beside, in_each_case, misses_no_step, on_each_path, proofs};
 pub(in crate::backend) use state::{Parts, Rounding, Symbol};
 pub(in crate::backend) use symbol::{assert_congruent, assert_divisible, assert_same, bounds, size, value_of};
