@@ -38,8 +38,8 @@ use crate::{
 /// the answer.
 ///
 /// # Errors
-/// The verifier is less sound than the plan says, the files are not those that were planned, change meanwhile or cannot be read, a file of rounds or blocks has none, the result cannot be
-/// written, or the engine came to no verdict. Nothing is left of the result then.
+/// The verifier is less sound than the plan says, the files are not those that were planned, change meanwhile or cannot be read, a file of
+/// rounds or blocks has none, the result cannot be written, or the engine came to no verdict. Nothing is left of the result then.
 pub fn run(
     folder: &Path,
     manifest: &Manifest,
