@@ -187,7 +187,7 @@ impl Registry {
         self.member(epoch, snapshot, index, |member| member.key.clone())
     }
 
-    /// The operator for which a peer speaks: the key has weight in one of the two newest epochs that have a snapshot, and
+    /// The operator for which a peer speaks: the key has weight in the newest epoch that has a snapshot, or in the epoch before it, and
     /// signed the statement that binds the peer to it.
     ///
     /// Cost: two pairings, the first time.

@@ -191,12 +191,26 @@ fn a_snapshot_with_a_bad_key_is_refused_whole() {
     registry.insert(7, SNAPSHOT, &[RegisteredMember { weight: 0, ..member(1, 0) }], 0).unwrap();
 }
 
+/// The statement by which an operator's key binds a peer.
+fn bind(number: u8, network: Contract, peer: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(operator(number).sign(&PeerBinding { network, peer }.digest()).as_bytes())
+}
+
+/// Epochs without a snapshot lie between: the newest two that have one are not the newest one and the one before it.
+#[test]
+fn a_key_counts_in_the_newest_snapshot_and_in_the_epoch_before_it() {
+    let (registry, statement) = (registry(), bind(3, NETWORK, b"peer"));
+    let admitted = || registry.admit(b"peer", &operator(3).member(), &statement);
+    assert_eq!(admitted(), Ok(Address::repeat_byte(3)));
+    registry.insert(10, SNAPSHOT, &[member(1, 10)], 7).unwrap();
+    assert_eq!(admitted(), Err(NotAdmitted::UnknownKey));
+    registry.insert(9, SNAPSHOT, &[member(3, 5)], 7).unwrap();
+    assert_eq!(admitted(), Ok(Address::repeat_byte(3)));
+}
+
 #[test]
 fn peers_of_operators_are_admitted() {
     let registry = registry();
-    let bind = |number, network, peer: &[u8]| {
-        Bytes::copy_from_slice(operator(number).sign(&PeerBinding { network, peer }.digest()).as_bytes())
-    };
     let statement = bind(3, NETWORK, b"peer");
     for _ in 0..2 {
         assert_eq!(registry.admit(b"peer", &operator(3).member(), &statement), Ok(Address::repeat_byte(3)));

@@ -72,7 +72,9 @@ fn a_batcher_knows_nothing_that_was_verified_with_a_weaker_bound() {
     let transactions: Vec<_> = (0..4).map(|i| claim(MinPk::Basic, 1, i, false)).collect();
     let start = |soundness| {
         let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
-        let (settings, seen) = (Settings { threads: NonZeroUsize::MIN, soundness, ..Settings::default() }, Seen::new());
+        let settings =
+            Settings { threads: NonZeroUsize::MIN, soundness, queue: Duration::from_secs(60), ..Settings::default() };
+        let seen = Seen::new();
         (Batcher::start_with(settings, Some(store), Some(seen.clone())).unwrap(), seen)
     };
     let (batcher, seen) = start(Soundness::Bits64);

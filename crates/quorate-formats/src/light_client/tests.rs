@@ -536,6 +536,13 @@ fn a_custom_network_reads_the_layout_from_the_document() {
     }
     let stated = format!(r#"{{"version": "electra", "data": {}}}"#, bootstrap(5, &committee(1), 54));
     assert_eq!(run(&stated, &custom).0[0].teaching, Teaching::Refused);
+    // In the containers of Electra, a branch of the forks before stands behind a zero.
+    let (branch, _) = climb(committee(1).root().unwrap(), 54);
+    for (before, teaching) in [([0; 32], Teaching::Learned), ([1; 32], Teaching::Refused)] {
+        let padded: Vec<Root> = [before].into_iter().chain(branch.iter().copied()).collect();
+        let text = bootstrap(5, &committee(1), 54).replace(&hexes(&branch), &hexes(&padded));
+        assert_eq!(run(&text, &custom).0[0].teaching, teaching);
+    }
 }
 
 #[test]

@@ -33,13 +33,13 @@ use crate::{
 /// Verifies a shard and writes its result, if it has none yet. Answers with the result's receipt. `progress` hears the counts after
 /// each window of claims, and may break off.
 ///
-/// The verifier has at least the soundness of the manifest, and should know no statements. Two processes may run the same shard: the result of the
-/// one that ends last stays, and is the same but for its times. If a [`merge`](super::merge()) has taken the other's meanwhile, that one is
-/// the answer.
+/// The verifier has at least the soundness of the manifest, and should know no statements. Two processes may run the same shard: the
+/// result of the one that ends last stays, and is the same but for its times. If a [`merge`](super::merge()) has taken the other's
+/// meanwhile, that one is the answer.
 ///
 /// # Errors
-/// The verifier is less sound than the plan says, the files are not those that were planned, change meanwhile or cannot be read, a file of rounds or blocks has none, the result cannot be
-/// written, or the engine came to no verdict. Nothing is left of the result then.
+/// The verifier is less sound than the plan says, the files are not those that were planned, change meanwhile or cannot be read, a file of
+/// rounds or blocks has none, the result cannot be written, or the engine came to no verdict. Nothing is left of the result then.
 pub fn run(
     folder: &Path,
     manifest: &Manifest,

@@ -352,8 +352,8 @@ pub(super) const MAX_BRANCHES: usize = 4;
 impl Node {
     /// A node in an epoch, with what it kept: `Saved::default()` at the first start.
     ///
-    /// After a restart the caller sends the chain's snapshots and slashings, the settlements ([`needs_settlement`](Self::needs_settlement)),
-    /// and the tasks, as if they were new.
+    /// After a restart the caller sends the chain's snapshots and slashings, the settlements
+    /// ([`needs_settlement`](Self::needs_settlement)), and the tasks, as if they were new.
     pub fn new(settings: NodeSettings, epoch: u64, saved: Saved) -> Self {
         // A time of zero would ask for a tick that is due at once, for ever, and times without end do not fit into 64 bits together.
         let settings = NodeSettings {

@@ -130,7 +130,8 @@ pub struct Description<S: Bls12381Suite> {
     /// How many dealers must be left in the end, so that at least one of them is honest. `None` for the default. Where every receiver of
     /// a new key deals, any so many dealers have a threshold of shares together, and a dealer who receives nothing adds none: it is the
     /// threshold if each dealer has one share. Where a receiver does not deal, it is a majority of the dealers. In one round a new key
-    /// takes no fewer. Where a key is shared anew, it is the number of its shares that must be dealt, which is its threshold.
+    /// takes no fewer. Where a key is shared anew, it is the number of its shares that must be dealt, which is its threshold. Where a share
+    /// is recovered, it is the threshold, and no fewer help, whatever is asked for.
     pub dealers_needed: Option<usize>,
     /// Who takes part.
     pub seats: Vec<Seat>,
@@ -354,8 +355,13 @@ impl<S: Bls12381Suite> Ceremony<S> {
             }
         }
         let found = dealers.values().map(|dealer| seats[dealer.place()].deals as usize).sum();
-        if found < needed {
-            return Err(CeremonyError::TooFewDealers { found, needed });
+        // A lost share takes a threshold of contributions, from however few dealers their masks are.
+        let least = match &purpose {
+            CeremonyPurpose::Recover { .. } => needed.max(threshold),
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => needed,
+        };
+        if found < least {
+            return Err(CeremonyError::TooFewDealers { found, needed: least });
         }
         let id = CeremonyDigest([0; 32]);
         let mut ceremony =

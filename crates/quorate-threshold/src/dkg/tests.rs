@@ -921,6 +921,16 @@ fn recoveries_that_are_none() {
         }),
         CeremonyError::TooFewDealers { found: 2, needed: 3 }
     ));
+    // They would never be confirmed: as many helpers as the threshold must say the same.
+    for needed in 1..=2 {
+        let found = error(&|d| {
+            d.seats.pop();
+            d.dealers_needed = Some(needed);
+        });
+        assert!(matches!(found, CeremonyError::TooFewDealers { found: 2, needed: 3 }), "{found}");
+        let enough = Description { dealers_needed: Some(needed), ..recovery(&[1, 2, 3], 4).0 };
+        assert_eq!(Ceremony::new(enough, Backend::auto()).unwrap().dealers_needed(), needed);
+    }
     assert!(matches!(
         error(&|d| d.seats[1].receiver = Some(7)),
         CeremonyError::Committee(_) | CeremonyError::RecoverySeat(_)
