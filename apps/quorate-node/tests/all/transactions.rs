@@ -79,6 +79,15 @@ fn no_network_is_made_if_gas_costs_more_than_the_limit() {
     assert_eq!(sent.load(Ordering::SeqCst), 0);
 }
 
+/// Milliseconds, as JavaScript has them. Nothing would ever settle, and the pool's tokens would be gone.
+#[test]
+fn no_network_is_made_whose_first_epoch_never_begins() {
+    let (node, sent) = chain(|_, _| None);
+    let ended = create(&Folder::new(), &node).args(["--genesis", "1798761600000"]).ran().exits(2);
+    ended.says("the genesis is 1798761600000").says("write seconds of Unix time");
+    assert_eq!(sent.load(Ordering::SeqCst), 0);
+}
+
 /// The token is made. Of the verifier the node says nothing that can be read: of its sending, or of its receipt.
 #[test]
 fn what_may_have_been_sent_is_named() {
