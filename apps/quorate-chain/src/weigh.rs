@@ -90,8 +90,17 @@ impl Arguments {
         }
         let registrar = node.read(settlement, &Settlement::registrarCall {}, None).await.map_err(Failure::io)?;
         let running = node.read(registrar, &StakeRegistrar::runningEpochCall {}, None).await;
-        let running = running.with_context(|| format!("the registrar {registrar} is not a stake registrar"));
-        let due = running.map_err(Failure::usage)?.due.to::<u64>();
+        let running = running.map_err(|error| {
+            // Of a node that fails nothing is known of the registrar.
+            let is_of_registrar = error.is_of_contract();
+            let error = anyhow::Error::from(error);
+            if is_of_registrar {
+                Failure::usage(error.context(format!("the registrar {registrar} is not a stake registrar")))
+            } else {
+                Failure::io(error)
+            }
+        });
+        let due = running?.due.to::<u64>();
         // The chain's time is that of its newest block, which may be old; the next block has at least this machine's.
         let time = node.newest().await.map_err(Failure::io)?.timestamp.max(unix_seconds());
         if time < due {

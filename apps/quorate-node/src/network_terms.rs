@@ -32,7 +32,7 @@ options! {
     /// --key-file]
     #[arg(value_name = "ADDRESS", help_heading = "Terms")]
     admin: CheckedAddress, "QUORATE_NETWORK_ADMIN";
-    /// The first second of epoch 0 in Unix time [default: that of the newest block]
+    /// The first second of epoch 0 in Unix time, at most a year after the newest block [default: that of the newest block]
     #[arg(value_name = "SECOND", help_heading = "Terms")]
     genesis: u64, "QUORATE_NETWORK_GENESIS";
     /// Seconds of an epoch. Weights are fixed for an epoch, and its tasks settle in it and in the next one [default: 86400]

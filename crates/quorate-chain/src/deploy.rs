@@ -81,7 +81,7 @@ pub struct NetworkPlan {
     pub admin: Option<Address>,
     /// How many of them go to the pool of rewards.
     pub pool: U256,
-    /// The first second of epoch 0. Without it, the time of the newest block.
+    /// The first second of epoch 0, at most a year after the newest block. Without it, the time of the newest block.
     pub genesis: Option<u64>,
     /// See `ITaskNetwork.Parameters`, as of all that follow.
     pub epoch_length: u64,
@@ -206,6 +206,8 @@ pub struct Deployed {
 const MOST_OPERATORS: u32 = 1_136;
 /// The denominator of shares.
 const WHOLE: u16 = 10_000;
+/// A year in seconds.
+const YEAR: u64 = 365 * 86_400;
 
 /// Deploys a verifier and a network, and a token if the plan names none, and funds the network's pool.
 ///
@@ -213,6 +215,10 @@ const WHOLE: u16 = 10_000;
 /// [`DeployError`]. What was deployed before stays.
 pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deployed, DeployError> {
     plan.check()?;
+    if let Some(genesis) = plan.genesis {
+        let newest = account.rpc.newest().await.map_err(AccountError::node).map_err(failed("the genesis"))?;
+        check_genesis(genesis, newest.timestamp)?;
+    }
     let create = async |what: &'static str, code: Bytes| account.create(what, code).await.map_err(failed(what));
     let token = match plan.token {
         Some(token) => {
@@ -275,6 +281,17 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
     Ok(Deployed { token, verifier, network, block: receipt.block_number.to() })
 }
 
+/// Refuses a genesis that is in other units than seconds, or has a digit too many: nothing is ever settled then, and nobody takes tokens out
+/// of the pool. The contract takes any.
+fn check_genesis(genesis: u64, newest: u64) -> Result<(), DeployError> {
+    let latest = newest.saturating_add(YEAR);
+    if genesis <= latest {
+        return Ok(());
+    }
+    let expected = format!("it must be at most {latest}, a year after the newest block: write seconds of Unix time");
+    Err(DeployError::Term { term: "genesis", found: genesis.to_string(), expected })
+}
+
 fn with(code: &[u8], arguments: &[u8]) -> Bytes {
     [code, arguments].concat().into()
 }
@@ -287,6 +304,19 @@ fn failed(what: &'static str) -> impl Fn(AccountError) -> DeployError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_genesis_in_milliseconds_is_refused() {
+        let now = 1_798_761_600;
+        for genesis in [0, now - 1, now, now + YEAR] {
+            check_genesis(genesis, now).unwrap();
+        }
+        for genesis in [now + YEAR + 1, 1_000 * now, 10 * now, u64::MAX] {
+            let error = check_genesis(genesis, now).unwrap_err();
+            assert_eq!(error.exit(), Exit::Usage);
+            assert!(error.to_string().contains("write seconds of Unix time"), "{error}");
+        }
+    }
 
     #[test]
     fn a_term_that_the_contract_refuses_is_named_before_anything_is_sent() {

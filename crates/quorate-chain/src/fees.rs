@@ -66,6 +66,18 @@ impl FeeLimits {
             .then(|| format!("the node asks for a tip of {asked} gwei, more than --max-tip {most}"))
     }
 
+    /// What the first transaction of a call offers: as a tip what the node asks for, up to all that is allowed and that the base fee leaves,
+    /// because a chain may take nothing less. `None` if the base fee alone is more than a call may cost.
+    pub(crate) fn for_call(self, prices: Prices) -> Option<Fees> {
+        Fees::first_within(prices, Fees { tip: self.most().tip, ..self.most_for_calls() })
+    }
+
+    /// The most for a unit of gas of a call, in wei: a transaction that takes the call's place has to offer an eighth more.
+    pub(crate) fn most_for_calls(self) -> Fees {
+        let Fees { max_fee, tip } = self.most();
+        Fees { max_fee: max_fee / 9 * 8, tip: tip / 9 * 8 }
+    }
+
     /// The most for a unit of gas, in wei.
     pub(crate) fn most(self) -> Fees {
         let wei = |gwei: u64| u128::from(gwei).saturating_mul(GWEI);
@@ -167,6 +179,20 @@ mod tests {
         assert_eq!(Fees::first_within(PRICES, most(99, 20)), None);
         let exaggerated = Prices { tip: u128::MAX, ..PRICES };
         assert_eq!(Fees::first_within(exaggerated, most(150, 20)), Some(Fees { max_fee: 150, tip: 20 }));
+    }
+
+    /// A payer of calls is asked for what they offer, whatever tip the node names.
+    #[test]
+    fn a_call_offers_a_tip_within_its_part_of_the_most() {
+        let limits = FeeLimits { max_fee_gwei: 5, max_tip_gwei: 3 };
+        let most = limits.most_for_calls().max_fee;
+        assert!(most < 5 * GWEI && 9 * most > 39 * GWEI, "{most}");
+        let base = 3 * GWEI / 2;
+        for tip in [3 * GWEI, u128::MAX] {
+            assert_eq!(limits.for_call(Prices { base, tip }), Some(Fees { max_fee: most, tip: most - base }));
+        }
+        assert_eq!(limits.for_call(Prices { base: most, tip: GWEI }), Some(Fees { max_fee: most, tip: 0 }));
+        assert_eq!(limits.for_call(Prices { base: most + 1, tip: 0 }), None);
     }
 
     /// Nodes refuse a replacement that raises either by less than a tenth.

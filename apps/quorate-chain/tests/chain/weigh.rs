@@ -136,3 +136,22 @@ fn a_step_that_is_too_small_for_the_hour_is_refused_before_anything_is_sent() {
     weigh(&folder, &node).args(["--step", "55"]).ran().exits(3).says("--step above 55");
     assert_eq!(sent.load(Ordering::SeqCst), 2);
 }
+
+/// A node that fails just at this question says nothing about the registrar, and the timer asks again.
+#[test]
+fn a_node_that_fails_does_not_make_the_registrar_another_contract() {
+    for (words, exit) in [("header not found", 3), ("execution timeout", 3), ("execution reverted", 2)] {
+        let ((node, sent), folder) = (forgetful(200), Folder::new());
+        let front = Proxy::start(&node.url);
+        front.tells(move |question, answer| {
+            if question["params"][0]["data"] == data(&StakeRegistrar::runningEpochCall {}) {
+                let error = json!({ "code": -32000, "message": words });
+                *answer = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+            }
+            true
+        });
+        let ended = weigh(&folder, &front).ran().exits(exit).says(words);
+        assert_eq!(ended.err.contains("is not a stake registrar"), exit == 2, "{ended:#?}");
+        assert_eq!(sent.load(Ordering::SeqCst), 0);
+    }
+}

@@ -25,7 +25,7 @@ pub struct Limits {
     pub peers_per_operator: usize,
     /// While fewer peers are admitted, the node dials peers that it was told of.
     pub wanted_peers: usize,
-    /// The bytes a second that a connection may bring in the long run, and at once.
+    /// The bytes a second that a connection may bring in the long run, and at once. Over HTTP also those that a node is sent again.
     pub bytes: Rate,
     /// The messages of gossip that a connection may bring: a frame counts as one.
     pub messages: Rate,

@@ -79,6 +79,36 @@ fn no_network_is_made_if_gas_costs_more_than_the_limit() {
     assert_eq!(sent.load(Ordering::SeqCst), 0);
 }
 
+/// Milliseconds, as JavaScript has them. Nothing would ever settle, and the pool's tokens would be gone.
+#[test]
+fn no_network_is_made_whose_first_epoch_never_begins() {
+    let (node, sent) = chain(|_, _| None);
+    let ended = create(&Folder::new(), &node).args(["--genesis", "1798761600000"]).ran().exits(2);
+    ended.says("the genesis is 1798761600000").says("write seconds of Unix time");
+    assert_eq!(sent.load(Ordering::SeqCst), 0);
+}
+
+/// A node that fails at the question for the decimals does not make another contract of the token.
+#[test]
+fn a_node_that_fails_does_not_make_the_token_another_contract() {
+    for (words, exit) in [("15/second request limit reached", 3), ("execution reverted", 2)] {
+        let (node, sent) = chain(|_, _| None);
+        let front = Proxy::start(&node.url);
+        front.tells(move |question, answer| {
+            if question["method"] == "eth_call" {
+                let error = json!({ "code": -32005, "message": words });
+                *answer = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+            }
+            true
+        });
+        let token = Address::repeat_byte(7).to_string();
+        let ended = create(&Folder::new(), &front).args(["--token", &token]).ran().exits(exit);
+        let said = if exit == 3 { words } else { "does not say its decimals; is it a token?" };
+        assert!(ended.err.contains(said), "{ended:#?}");
+        assert_eq!(sent.load(Ordering::SeqCst), 0);
+    }
+}
+
 /// The token is made. Of the verifier the node says nothing that can be read: of its sending, or of its receipt.
 #[test]
 fn what_may_have_been_sent_is_named() {

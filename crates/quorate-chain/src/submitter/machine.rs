@@ -191,9 +191,7 @@ impl<L: Clone> Machine<L> {
 
     /// The next call was simulated: it gets a nonce, unless the base fee of a unit of gas is more than allowed now.
     pub(super) fn accept(&mut self, gas_limit: u64, prices: Prices, now: u64) -> Option<Due<L>> {
-        // What the node asks for as a tip, up to all that is allowed and that the base fee leaves: a chain may take nothing less.
-        let most = Fees { tip: self.most().tip, ..self.most_for_calls() };
-        let fees = Fees::first_within(prices, most)?;
+        let fees = self.settings.fees.for_call(prices)?;
         let Waiting { call, since } = self.waiting.pop_front()?;
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
         // Not above what is known to be used: if a final block is undone after all, only the node's count leads out of the gap.
@@ -373,7 +371,7 @@ impl<L: Clone> Machine<L> {
     pub(super) fn due(&mut self, prices: Prices, now: u64) -> Vec<Due<L>> {
         let bump_after = millis(self.settings.bump_after);
         let give_up_after = millis(self.settings.give_up_after);
-        let (most_for_calls, most) = (self.most_for_calls(), self.most());
+        let (most_for_calls, most) = (self.settings.fees.most_for_calls(), self.settings.fees.most());
         let mut due = Vec::new();
         for (nonce, flight) in &mut self.flights {
             let waits = flight.last_sent.is_some_and(|sent| now.saturating_sub(sent) < bump_after);
@@ -408,17 +406,6 @@ impl<L: Clone> Machine<L> {
             due.push(Due::Send { nonce: *nonce, call: flight.call.clone(), gas_limit, fees, content });
         }
         due
-    }
-
-    /// The most that a unit of gas may cost.
-    fn most(&self) -> Fees {
-        self.settings.fees.most()
-    }
-
-    /// The same, less what a replacement has to offer more.
-    fn most_for_calls(&self) -> Fees {
-        let Fees { max_fee, tip } = self.most();
-        Fees { max_fee: max_fee / 9 * 8, tip: tip / 9 * 8 }
     }
 }
 

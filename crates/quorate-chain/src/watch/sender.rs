@@ -18,7 +18,7 @@ use tokio::{sync::mpsc::Receiver, time::timeout};
 
 use super::metrics::{WITHDRAW, WatchMetrics};
 use crate::{
-    fees::{FeeError, FeeLimits},
+    fees::FeeLimits,
     gas::why_reverted,
     rpc::{Rpc, RpcError},
     settlement::{SettlementListener, SettlementSettings},
@@ -165,17 +165,13 @@ impl Sender {
     ) -> Result<(), RpcError> {
         let payer = self.address();
         let balance = self.node.quantity("eth_getBalance", json!([payer, "latest"])).await?;
-        let price = match self.fees.offer(&self.node).await {
-            Ok(fees) => Some(fees.max_fee),
-            Err(FeeError::Node(error)) => return Err(error),
-            // Gas costs more than is allowed.
-            Err(_) => None,
-        };
+        let prices = FeeLimits::prices(&self.node, &self.node.newest().await?).await?;
+        let price = self.fees.for_call(prices).map(|fees| fees.max_fee);
         let each = price.map(|price| U256::from(self.conditions.bond) + U256::from(price.saturating_mul(DEMAND_GAS)));
         let demands: u64 = each.map_or(0, |each| (balance / each.max(U256::ONE)).saturating_to());
         metrics.demands(demands);
         if self.demands != Some(demands) && demands < u64::from(self.conditions.slots) {
-            let why = if price.is_none() { ": a unit of gas costs more than --max-fee" } else { "" };
+            let why = if price.is_none() { ": a unit of gas costs more than calls may use of --max-fee" } else { "" };
             let slots = self.conditions.slots;
             let said = format!("the payer {payer} can pay {demands} demands{why}; the contract has {slots} slots");
             if demands == 0 { listener.problem(&said) } else { listener.note(&said) }

@@ -12,7 +12,7 @@
 //! | `POST /v1/challenge` | | a challenge that is good once, for 10 seconds, and the aggregator's peer id |
 //! | `POST /v1/session` | peer id, nonce, signature over both sides' names, the challenge and the nonce; credential | a token; the aggregator's signature over the same and its credential |
 //! | `POST /v1/messages` | signed messages, at most 256 | 204: taken. 503: send them again |
-//! | `GET /v1/news?since=N` | | messages from number N on and questions, as soon as there are some, or nothing after 10 seconds |
+//! | `GET /v1/news?since=N` | | messages from number N on and questions, as soon as there are some, or nothing after 10 seconds. 503: too often the same |
 //! | `POST /v1/question` | a request | an answer, or 503 if none comes within 10 seconds |
 //! | `POST /v1/answers/N` | the answer to question N | 204 |
 //!

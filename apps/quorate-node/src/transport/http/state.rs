@@ -67,12 +67,32 @@ struct Session {
     messages: Bucket,
     bytes: Bucket,
     requests: Bucket,
+    repeated: Repeated,
     /// Its questions, which wait for the aggregator's answers.
     asked: VecDeque<oneshot::Sender<PeerAnswer>>,
     /// The aggregator's questions, which wait for its answers: until when, and whether it has fetched them.
     questions: Vec<Question>,
     silent: u32,
     traffic: [u64; 4],
+}
+
+/// What a node is sent more than once, in all of its sessions that follow each other. A node takes each message once, unless an answer was
+/// lost. Nothing else bounds what it takes: a request of some bytes has an answer of up to half a megabyte.
+#[derive(Clone, Debug)]
+struct Repeated {
+    /// The number behind the last message that it was sent.
+    sent: u64,
+    bytes: Bucket,
+}
+
+impl Repeated {
+    /// Whether it may be sent so many bytes of messages that begin at a number, and end before another one.
+    fn allows(&mut self, since: u64, next: u64, bytes: usize, most: u64, now: Instant) -> bool {
+        let is_new = since >= self.sent;
+        self.sent = self.sent.max(next);
+        // One answer is always allowed after a pause.
+        is_new || self.bytes.take((bytes as u64).min(most), now)
+    }
 }
 
 #[derive(Debug)]
@@ -176,11 +196,14 @@ impl State {
         if self.bans.has_operator(&operator, now) || self.bans.has_peer(&peer, now) {
             return Err("the operator or the node is banned for some time");
         }
-        let before = self.sessions.iter().find(|(_, session)| session.peer == peer).map(|(token, _)| *token);
-        if let Some(token) = before {
-            self.end(&token);
+        let before = self.sessions.iter().find(|(_, session)| session.peer == peer);
+        let before = before.map(|(token, session)| (*token, session.repeated.clone()));
+        if let Some((token, _)) = &before {
+            self.end(token);
         }
         let limits = &self.terms.limits;
+        let repeated = before
+            .map_or_else(|| Repeated { sent: 0, bytes: Bucket::new(limits.bytes, now) }, |(_, repeated)| repeated);
         if self.sessions.values().filter(|session| session.operator == operator).count() >= limits.peers_per_operator {
             return Err("as many nodes of this operator as allowed have joined");
         }
@@ -210,6 +233,7 @@ impl State {
             messages: Bucket::new(limits.messages, now),
             bytes: Bucket::new(limits.bytes, now),
             requests: Bucket::new(limits.requests, now),
+            repeated,
             asked: VecDeque::new(),
             questions: Vec::new(),
             silent: 0,
@@ -348,11 +372,16 @@ impl State {
         self.ring.push(None, bytes.into());
     }
 
-    /// What is new for a node since a number; `None` if nothing is.
+    /// What is new for a node since a number; `None` if nothing is. Whoever asks for the same again and again has to wait.
     pub(super) fn news(&mut self, token: &Token, since: u64) -> Result<Option<News>, Refusal> {
+        let now = Instant::now();
         let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
-        session.seen = Instant::now();
+        session.seen = now;
         let (next, messages) = self.ring.since(since, &session.peer);
+        let bytes = messages.iter().map(|message| message.len()).sum();
+        if !session.repeated.allows(since, next, bytes, self.terms.limits.bytes.at_once, now) {
+            return Err(Refusal::Busy);
+        }
         let questions: Vec<_> = session.questions.iter_mut().filter(|question| !question.fetched).collect();
         if messages.is_empty() && questions.is_empty() {
             return Ok(None);
@@ -497,3 +526,52 @@ const USED: usize = 4096;
 const GONE: usize = 1024;
 /// What a request costs beside its body.
 const REQUEST_BYTES: u64 = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::{
+        Identity, Limits, Rate,
+        inbox::queue,
+        tests::rig::{NETWORK, Registry, address, credential, limits, terms},
+    };
+
+    fn joins(state: &mut State, peer: PeerId, operator: u8) -> Token {
+        let credential = credential(operator, NETWORK, &peer);
+        state.open(peer, address(operator), credential, IpAddr::from([127, 0, 0, 1])).unwrap()
+    }
+
+    /// A node asks for the same again and again, in one session and in those after it. It has to wait; what is new it gets at once, and others
+    /// notice nothing.
+    #[test]
+    fn a_node_that_takes_the_same_without_end_has_to_wait() {
+        let registry = Arc::new(Registry::default());
+        let few = Limits { bytes: Rate { per_second: 1_000, at_once: 4_000 }, ..limits() };
+        let terms = Terms { limits: few, ..terms(1, &registry) };
+        let tally = Arc::<Tally>::default();
+        let (outbox, _inbox) = queue(&terms.limits, tally.clone());
+        let (tickets, _judgements) = Tickets::new(terms.limits.unjudged, terms.limits.judge_within);
+        let mut state = State::new(terms, outbox, tally, tickets);
+        let message = || Arc::<[u8]>::from([7_u8; 1_000].as_slice());
+        state.ring.push(None, message());
+        state.ring.push(None, message());
+
+        let [one, other] = [(); 2].map(|()| Identity::random().peer_id());
+        let token = joins(&mut state, one, 2);
+        // Once, and twice again: 4,000 bytes.
+        for _ in 0..3 {
+            let news = state.news(&token, 0).unwrap().unwrap();
+            assert_eq!((news.next, news.messages.len()), (2, 2));
+        }
+        assert_eq!(state.news(&token, 0).err(), Some(Refusal::Busy));
+        assert_eq!(state.news(&token, 1).err(), Some(Refusal::Busy));
+        let again = joins(&mut state, one, 2);
+        assert_eq!(state.news(&again, 0).err(), Some(Refusal::Busy));
+        state.ring.push(None, message());
+        assert_eq!(state.news(&again, 2).unwrap().unwrap().messages.len(), 1);
+        assert!(state.news(&again, 3).unwrap().is_none());
+
+        let token = joins(&mut state, other, 3);
+        assert_eq!(state.news(&token, 0).unwrap().unwrap().messages.len(), 3);
+    }
+}
