@@ -64,6 +64,21 @@ NUMBERS = [
     (f"{FMA}/proofs.rs", r"within\(sum, (\d+), \"a cleared sum has at most 53 bits above 2\^48\"\)", [100]),
 ]
 
+# The operations that each step of fma/word.rs is made of, by the name of its definition in Doubles.v. Whoever changes the order of the
+# operations changes the definition, too.
+STEPS = {
+    "nearest": ["middle.add_mul_rounded(self, self.set(factor))", "rounded.sub(middle)"],
+    "carry": ["self.nearest(DOWN)"],
+    "rest": ["self.minus_product(carry, self.set(UP))"],
+    "plus_multiple": ["integer(self.add_mul(n, self.set(DOWN)))"],
+    "digit": ["middle.add_mul_rounded(self, factor)", "middle.sub(high).add_mul(self, factor)"],
+    "cleared": ["multiple = self.add_mul(a, b)"],
+    "add_product_high": ["in_binade(sum.high.0.add_mul_rounded(a, b))"],
+    "add_product_low": ["sum.high.0.sub(high).add_mul(a, b)", "integer(sum.low.add(low))"],
+    "subtract_product_high": ["in_binade(sum.high.0.sub_mul_rounded(a, b))"],
+    "subtract_product_low": ["sum.high.0.sub(high).sub_mul(a, b)", "integer(sum.low.add(low))"],
+    "plus_high": ["self.set(-MIDDLE_OF_INTEGERS).add_mul(n.0, self.set(DOWN))", "integer(self.add(carry))"],
+}
 
 
 def keys_miss(cofactor: str, order: str, bits: int) -> str:
@@ -128,6 +143,15 @@ def digits_differ() -> list[str]:
     return [] if same else [f"proofs/Digits.v: `digits` is {proved}, and crates/quorate-curve/src/weight.rs has {values}"]
 
 
+def steps_differ() -> list[str]:
+    """Whether the steps on doubles are made of the operations that their definitions have."""
+    code, definitions = (ROOT / f"{FMA}/word.rs").read_text(), (PROOFS / "Doubles.v").read_text()
+    code = code[code.index("impl<F: Fused> Word for F"):]
+    wrong = [f"{FMA}/word.rs has no `{operation}`: proofs/Doubles.v defines `{name}` by it"
+             for name, operations in STEPS.items() for operation in operations if operation not in code]
+    return wrong + [f"proofs/Doubles.v does not define `{name}`" for name in STEPS if f"Definition {name} " not in definitions]
+
+
 def names() -> list[str]:
     """What is wrong with the names in documents and the numbers in the code."""
     wrong, links = [], 0
@@ -144,7 +168,7 @@ def names() -> list[str]:
                  for number in ([match] if isinstance(match, str) else match)]
         if found != expected:
             wrong.append(f"{file}: `{pattern}` finds {found}, and the lemmas are stated for {expected}: change both")
-    wrong += digits_differ()
+    wrong += digits_differ() + steps_differ()
     print(f"lemmas: {links} links of documents, {sum(map(len, known.values()))} lemmas, {len(NUMBERS)} numbers of the code, {len(wrong)} wrong")
     return wrong
 

@@ -60,7 +60,7 @@ def threats():
 def proofs():
     """Proofs that a table names and that are not there, and proofs of kernels and files of proofs that no table names."""
     folder = ROOT / "crates/quorate-curve/src/backend"
-    kernels = "\n".join((folder / lanes / "proofs.rs").read_text() for lanes in ("ifma", "fma"))
+    kernels = "\n".join((folder / file).read_text() for file in ("ifma/proofs.rs", "fma/proofs.rs", "fma/sizes.rs"))
     document = (ROOT / "docs/proofs.md").read_text()
     named = set()
     for line in document.splitlines():
