@@ -288,39 +288,14 @@ async fn of_operator(
 
 #[cfg(test)]
 mod tests {
-    use quorate_evm::{Finality, KeyGroup, alloy_primitives::Bytes, alloy_sol_types::SolCall as _};
+    use quorate_evm::{Finality, alloy_primitives::Bytes, alloy_sol_types::SolCall as _};
     use quorate_lab::proxy::Proxy;
 
-    use super::*;
+    use super::{super::tests::terms, *};
 
     const OWN: Address = Address::repeat_byte(1);
     const OTHER: Address = Address::repeat_byte(2);
     const EPOCHS: u64 = 100;
-
-    fn terms() -> ContractTerms {
-        ContractTerms {
-            chain_id: 1,
-            contract: Address::repeat_byte(0xaa),
-            verifier: Address::repeat_byte(0xbb),
-            token: Address::repeat_byte(0xcc),
-            key_group: KeyGroup::Bls12381G2,
-            pinned_slots: 1,
-            genesis: 0,
-            epoch_length: 100,
-            slashing_window: 100,
-            withdrawal_delay: 300,
-            unit: 1,
-            minimum_stake: 1,
-            maximum_operators: 10,
-            quorum_numerator: 2,
-            quorum_denominator: 3,
-            performer_reward: 5,
-            attester_reward: 50,
-            penalty_share: 1,
-            slash_share: 1,
-            bounty_share: 1,
-        }
-    }
 
     /// Two tasks of one quorum, of three keys.
     fn settled(epoch: u64) -> Vec<Change> {

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::{Rpc, RpcError};
 use quorate_evm::{
-    alloy_primitives::{Address, U256},
+    alloy_primitives::{Address, Bytes, U256},
     contract::{Erc20, TaskNetwork, Verifier},
     digest::Contract,
     task_network::{self, ContractTerms},
@@ -136,9 +136,14 @@ async fn doubt(options: &Options, rpc: &Rpc, terms: &ContractTerms, operator: Ad
             status.operator
         ));
     }
+    doubt_of_key(rpc, terms, operator, status.public_key).await
+}
+
+/// The same of the signer's key.
+async fn doubt_of_key(rpc: &Rpc, terms: &ContractTerms, operator: Address, key: Bytes) -> Option<String> {
     // Whether it is the operator's, and the one that it uses: the contract keeps who registered a key that was replaced.
     let is_registered = async {
-        let place = rpc.read(terms.verifier, &Verifier::indexOfCall { key: status.public_key }, None).await?;
+        let place = rpc.read(terms.verifier, &Verifier::indexOfCall { key }, None).await?;
         let owner = TaskNetwork::ownerOfKeyCall { table: place.table, index: place.index };
         let owner = rpc.read(terms.contract, &owner, None).await?;
         let running = rpc.read(terms.contract, &TaskNetwork::keyTableCall {}, None).await?;
@@ -148,10 +153,33 @@ async fn doubt(options: &Options, rpc: &Rpc, terms: &ContractTerms, operator: Ad
     };
     let is_registered = match is_registered.await {
         Ok(is_registered) => is_registered,
-        // The contract does not know the key. Else the node says nothing about it.
-        Err(error) => error.revert().is_none(),
+        // The contract does not know the key.
+        Err(error) if error.is_of_contract() => false,
+        Err(error) => return Some(format!("whether the signer's key is the registered one is not known: {error}")),
     };
     (!is_registered).then(|| {
         format!("the signer's key is not the registered one of {operator}, for which the stake counts; `--rotate` replaces that one")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_lab::proxy::Proxy;
+
+    use super::{super::tests, *};
+
+    /// The contract reverts for a key that it does not know. A node that fails says nothing about the key.
+    #[test]
+    fn a_node_that_fails_does_not_say_that_a_key_is_registered() {
+        for (said, expected) in [
+            ("execution reverted", "the signer's key is not the registered one"),
+            ("header not found", "whether the signer's key is the registered one is not known: the node"),
+        ] {
+            let node = Proxy::alone(move |_, _| Err(said.to_owned()));
+            let rpc = Rpc::new(&node.url).unwrap();
+            let asked = doubt_of_key(&rpc, &tests::terms(), Address::ZERO, Bytes::new());
+            let doubt = runtime().unwrap().block_on(asked).unwrap();
+            assert!(doubt.starts_with(expected), "{doubt}");
+        }
+    }
 }

@@ -416,6 +416,23 @@ async fn an_operator_comes_and_goes() {
         let ended = Running::start(&mut fund).ends().exits(3).says("approve: sending transaction 0x");
         let ended = ended.says("approve: mined in block ").says("and nothing more is sent").says("No space left");
         assert!(!ended.err.contains("fund: "), "{ended:#?}");
+        // The approval is there, and the same command goes on behind it.
+        let (code, said) = with("fund", &["--tokens", "1"]);
+        assert!(code == 0 && said.contains("fund: sending") && !said.contains("approve"), "{code}: {said}");
+    }
+    // A node that fails at the question for the decimals does not make 2.5 tokens something else, and nothing is sent.
+    let failing = Proxy::start(&url);
+    failing.tells(|question, answer| {
+        if question["params"][0]["data"] == "0x313ce567" {
+            let error = json!({ "code": -32005, "message": "15/second request limit reached" });
+            *answer = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+        }
+        true
+    });
+    for command in ["fund", "register", "withdraw"] {
+        let (code, said) = with(command, &["--rpc", &failing.url, "--tokens", "2"]);
+        assert!(code == 3 && said.contains("request limit reached"), "{command}: {code}: {said}");
+        assert!(!said.contains("sending transaction"), "{command}: {said}");
     }
     let create = ["create", "--rpc", &url, "--key-file", &payer, "--epoch-length", "600", "--slashing-window", "600"];
     let (code, said) = node(&[&create[..], &["--maximum-operators", "1137"]].concat());

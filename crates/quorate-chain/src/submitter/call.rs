@@ -10,9 +10,9 @@ use crate::{fees::FeeLimits, task_network::Confirmations};
 /// How transactions are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmitSettings {
-    /// The most that a unit of gas may cost. A call waits while it costs more. The last ninth of both limits is kept for the replacement
-    /// of a transaction that is given up; only a first offer may tip all that is allowed, if the node asks for it, and then nothing
-    /// replaces it.
+    /// The most that a unit of gas may cost. A call waits while the base fee is more; a tip that the base fee leaves no room for is cut.
+    /// The last ninth of both limits is kept for the replacement of a transaction that is given up; only a first offer may tip all that
+    /// is allowed, if the node asks for it, and then nothing replaces it.
     pub fees: FeeLimits,
     /// How long a transaction may wait before it is sent again with higher fees.
     pub bump_after: Duration,
