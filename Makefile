@@ -422,9 +422,9 @@ bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/
 PEERS := $(BUILT)/peers
 peers-built:
 	$(CARGO) build --profile dist --locked -p quorate-bench
-	CARGO='$(CARGO)' CONSTANTINE='$(CONSTANTINE)' PEER='$(PEER)' crates/quorate-bench/peers/build.sh $(PEERS)
+	CARGO='$(CARGO)' CONSTANTINE='$(CONSTANTINE)' NIM='$(NIM)' PEER='$(PEER)' crates/quorate-bench/peers/build.sh $(PEERS)
 
-peers: peers-built ## Beside gnark-crypto, arkworks, mcl and others from their registries, on CPU time: what is lost is marked LOST; recorded, and the tables (10 minutes; BENCHMARKING.md says what each needs)
+peers: peers-built ## Beside gnark-crypto, arkworks, mcl and others from their registries, on CPU time: what is lost is marked LOST; recorded, and the tables (25 minutes; BENCHMARKING.md says what each needs)
 	$(BUILT)/dist/quorate-bench peers --peers $(PEERS)/list --clock cpu --record
 	$(MAKE) report
 

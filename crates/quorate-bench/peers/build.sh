@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds other libraries from their package registries, each as a program that `quorate-bench peers` asks, and writes the list of
 # them: `build.sh FOLDER` writes FOLDER/list. A library whose tool is missing, or that does not build, is left out with the reason.
-# CONSTANTINE names a folder with the sources of Constantine, which is in no registry. PEER='NAME=COMMAND; NAME=COMMAND' adds programs
-# of yours, which speak the same protocol (src/peers/program.rs).
+# CONSTANTINE names a folder with the sources of Constantine, which is in no registry, and NIM the command of a Nim that is not in PATH.
+# PEER='NAME=COMMAND; NAME=COMMAND' adds programs of yours, which speak the same protocol (src/peers/program.rs).
 set -euo pipefail
 
 mkdir -p "$1"
@@ -81,11 +81,12 @@ else
 fi
 
 # From a clone: Nim's packages are repositories of git. The flags are those of its own release.
+read -r -a nim <<< "${NIM:-nim}"
 constantine() {
     local clang=()
     ! has clang || clang=(--cc:clang)
-    try constantine nim c "${clang[@]}" --skipUserCfg --skipParentCfg --path:"$1" -d:danger --panics:on -d:noSignalHandler --mm:arc \
-        -d:useMalloc --threads:off --passC:-fno-semantic-interposition --passC:-falign-functions=64 --passC:-fmerge-all-constants \
+    try constantine "${nim[@]}" c "${clang[@]}" --skipUserCfg --skipParentCfg --path:"$1" -d:danger --panics:on -d:noSignalHandler \
+        --mm:arc -d:useMalloc --threads:off --passC:-fno-semantic-interposition --passC:-falign-functions=64 --passC:-fmerge-all-constants \
         --warnings:off --nimcache:"$folder/constantine-cache" -o:"$folder/constantine" nim/constantine.nim
 }
 
@@ -97,8 +98,8 @@ if [ -z "${CONSTANTINE:-}" ]; then
     left_out "it is in no registry: clone mratsim/constantine from GitHub, and name the folder by CONSTANTINE" constantine
 elif ! [ -f "$sources/constantine/ethereum_bls_signatures.nim" ]; then
     left_out "there are no sources of Constantine in $CONSTANTINE: name a clone of mratsim/constantine by CONSTANTINE" constantine
-elif ! has nim || ! printf '%s\n' 2.2 "$(nim --version | sed -n '1s/.*Version \([0-9.]*\).*/\1/p')" | sort -VC; then
-    left_out "there is no Nim 2.2 or later, which it is written in: install it (Debian's is too old)" constantine
+elif ! has "${nim[0]}" || ! printf '%s\n' 2.2 "$("${nim[@]}" --version | sed -n '1s/.*Version \([0-9.]*\).*/\1/p')" | sort -VC; then
+    left_out "there is no Nim 2.2 or later, which it is written in: install it, or name its command by NIM" constantine
 elif constantine "$sources"; then
     built constantine "$folder/constantine"
 else

@@ -205,7 +205,7 @@ impl Blst {
 
     /// The weighted batch, 64 bits, by the sum of the keys of each message and the sum of all signatures; keys validated beforehand.
     /// For few messages this takes blst less than [`Self::verify`], which multiplies and pairs each key by itself.
-    fn verify_by_message(&self, group_check: bool) -> bool {
+    pub(crate) fn verify_by_message(&self, group_check: bool) -> bool {
         let mut by_message = BTreeMap::<&[u8], Vec<usize>>::new();
         for (i, message) in self.messages.iter().enumerate() {
             by_message.entry(message).or_default().push(i);

@@ -42,6 +42,7 @@ mod threshold;
 mod votes;
 
 use std::{
+    cell::RefCell,
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -236,6 +237,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         effort: if arguments.quick { Effort::Quick } else { Effort::Full },
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
+    let cannot = RefCell::default();
     type Bench<'a> = &'a dyn Fn(&Run) -> Result<Vec<Row>>;
     let all: [(Name, &str, Bench<'_>); 21] = [
         (Name::Field, "field", &|run| Ok(field::run(run))),
@@ -258,7 +260,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Network, "network", &network::run),
         (Name::Day, "day", &network::day),
         (Name::Simulated, "simulated", &network::simulated),
-        (Name::Peers, "peers", &|run| peers::run(run, arguments.peers.as_deref())),
+        (Name::Peers, "peers", &|run| peers::run(run, arguments.peers.as_deref(), &cannot)),
     ];
     let profile = built::profile()?;
     ensure!(
@@ -294,12 +296,14 @@ fn run(arguments: &Arguments) -> Result<()> {
         println!("{}", row::table(&shown));
         if each == Name::Peers {
             println!("{}", peers::table(&made, clock, peers::Colour::here()));
+            println!("{}\n", peers::empty_cells(&cannot.borrow()));
         }
         if arguments.record {
             describe(&machine, &folder)?;
             write_json(&folder.join(format!("{file}.json")), &made)?;
             if each == Name::Peers {
                 write_json(&folder.join(record::LEFT_OUT), &peers::left_out(arguments.peers.as_deref())?)?;
+                write_json(&folder.join(record::CANNOT), &*cannot.borrow())?;
             }
             say_written(&folder);
         }

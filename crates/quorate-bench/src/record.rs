@@ -9,12 +9,15 @@ use anyhow::{Context, Result};
 
 use crate::{
     methods,
-    peers::LeftOut,
+    peers::{Cannot, LeftOut},
     row::{Machine, Row, folder_of_records},
 };
 
 /// The file of the libraries that `peers` left out, beside its rows.
 pub(crate) const LEFT_OUT: &str = "peers-left-out.json";
+
+/// The file of the tasks that libraries cannot do, beside the rows of `peers`.
+pub(crate) const CANNOT: &str = "peers-cannot.json";
 
 /// The file that says what measured the rows of a record.
 pub(crate) const DESCRIPTION: &str = "machine.json";
@@ -64,6 +67,12 @@ impl Record {
     pub(crate) fn left_out(&self) -> Result<LeftOut> {
         let path = self.folder.join(LEFT_OUT);
         if path.exists() { read(&path) } else { Ok(LeftOut::new()) }
+    }
+
+    /// Why libraries have no row of some tasks of `peers`. None if the record does not say.
+    pub(crate) fn cannot(&self) -> Result<Cannot> {
+        let path = self.folder.join(CANNOT);
+        if path.exists() { read(&path) } else { Ok(Cannot::new()) }
     }
 
     /// The name of its folder.

@@ -58,11 +58,12 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let of_peers = shown.record("peers").map_or(String::new(), Record::source);
     let left_out = shown.record("peers").map(Record::left_out).transpose()?.unwrap_or_default();
     let absent = peers::not_measured(peers, &left_out);
+    let empty = peers::empty_cells(&shown.record("peers").map(Record::cannot).transpose()?.unwrap_or_default());
     for (name, length) in [("report", Length::Short), ("speed", Length::Full)] {
         let beside = beside(peers, length, &absent, &of_peers);
         replace(&documents, name, &format!("{of_speed}\n{}{beside}", headline(&speed, peers, length)))?;
     }
-    replace(&documents, "peers", &against_peers(peers, &of_peers, &absent))?;
+    replace(&documents, "peers", &against_peers(peers, &of_peers, &[&absent, &empty]))?;
     replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
     replace(&documents, "capacity", &format!("{of_service}\n{}", capacity(shown.of("service"))))?;
@@ -353,6 +354,9 @@ fn headline(rows: &[Row], peers: &[Row], length: Length) -> String {
         let other = match bench {
             _ if peers.is_empty() => String::new(),
             "single/verify" | "batch/distinct" => format!(" {} |", others.best("peers/verify", n)),
+            "batch/distinct-with-keys" => format!(" {} |", others.best("peers/verify-from-bytes", n)),
+            "batch/same-message" => format!(" {} |", others.best("peers/same-message", n)),
+            "block/known=0" => format!(" {} |", others.best("peers/block", n)),
             "aggregate/signers" => format!(" {} |", others.best("peers/aggregate", n)),
             "culprits/bad=1" | "culprits/bad=16" => format!(" {} |", others.one_by_one(n)),
             "block/known=90" | "block/known=100" => " no such call |".to_owned(),
@@ -423,8 +427,8 @@ const OF_THE_COLUMN: &str = "The last column is CPU time on one thread, of a sit
 const OF_THE_AGGREGATE: &str =
     "Of the aggregate signature of 100 signers the last column has the verification without the sum of the signatures.";
 
-/// Every task of `peers` by every library, which quorate loses, and which libraries are absent.
-fn against_peers(peers: &[Row], source: &str, absent: &str) -> String {
+/// Every task of `peers` by every library, which quorate loses, and sentences about what is `absent`.
+fn against_peers(peers: &[Row], source: &str, absent: &[&str]) -> String {
     if peers.is_empty() {
         return "No record has these rows. `make peers` makes one.\n".to_owned();
     }
@@ -446,8 +450,8 @@ fn against_peers(peers: &[Row], source: &str, absent: &str) -> String {
             figure(ranking.ours),
         );
     }
-    if !absent.is_empty() {
-        text += &format!("\n{absent}\n");
+    for sentence in absent.iter().filter(|sentence| !sentence.is_empty()) {
+        text += &format!("\n{sentence}\n");
     }
     let [lost, how] = peers::LOST_PAIRING;
     text + &format!("\n**{lost}** {how}\n")
@@ -955,6 +959,12 @@ mod tests {
             row("mcl", 1, 800.0, 800.0),
             Row { bench: "peers/aggregate".into(), per: "aggregate".into(), ..row("quorate/ifma", 100, 900.0, 700.0) },
             Row { bench: "peers/aggregate".into(), per: "aggregate".into(), ..row("mcl", 100, 900.0, 1200.0) },
+            Row { bench: "peers/same-message".into(), ..row("quorate/ifma", 128, 20.0, 20.0) },
+            Row { bench: "peers/same-message".into(), ..row("mcl", 128, 90.0, 90.0) },
+            Row { bench: "peers/verify-from-bytes".into(), ..row("quorate/ifma", 1024, 100.0, 100.0) },
+            Row { bench: "peers/verify-from-bytes".into(), ..row("mcl", 1024, 1000.0, 1000.0) },
+            Row { bench: "peers/block".into(), per: "block".into(), ..row("quorate/ifma", 1000, 6e4, 6e4) },
+            Row { bench: "peers/block".into(), per: "block".into(), ..row("mcl", 1000, 5e5, 5e5) },
         ];
         let of = |bench: &str, n: usize| -> Row {
             serde_json::from_value(timed(bench, "quorate/ifma", n, "whole", 20.0)).unwrap()
@@ -963,6 +973,10 @@ mod tests {
             of("single/verify", 1),
             of("batch/distinct", 128),
             of("batch/distinct", 1024),
+            of("batch/distinct-with-keys", 1024),
+            of("batch/min-sig", 1024),
+            of("batch/few-signers", 100),
+            of("batch/same-message", 128),
             of("aggregate/signers", 100),
             of("block/known=0", 1000),
             of("block/known=90", 1000),
@@ -975,7 +989,11 @@ mod tests {
             "| 128 claims, distinct messages | – | – | 20.0 ms | – |  | mcl 64.0 ms, quorate 25.6 ms |\n",
             "| 1,024 claims, distinct messages | – | – | 20.0 ms | – |  | not measured |\n",
             "| one aggregate signature of 100 signers over one message | – | – | 20.0 ms | – |  | mcl 1.20 ms, quorate 0.700 ms |\n",
-            "| a block of 1,000 signatures, none known | – | – | 20.0 ms | – |  | not measured |\n",
+            "| the same from bytes, with decoding and checking of keys | – | – | 20.0 ms | – |  | mcl 1024 ms, quorate 102 ms |\n",
+            "| 1,024 claims, keys in G2 | – | – | 20.0 ms | – |  | not measured |\n",
+            "| 100 claims by 5 signers | – | – | 20.0 ms | – |  | not measured |\n",
+            "| 128 claims, one message | – | – | 20.0 ms | – |  | mcl 11.5 ms, quorate 2.56 ms |\n",
+            "| a block of 1,000 signatures, none known | – | – | 20.0 ms | – |  | mcl 500 ms, quorate 60.0 ms |\n",
             "| the same, 90 % already verified | – | – | 20.0 ms | – |  | no such call |\n",
             "| finding 1 invalid claim among 128, after the batch failed | – | – | 20.0 ms | – |  | mcl 102 ms, one by one |\n",
         ] {
@@ -984,11 +1002,11 @@ mod tests {
         let left_out = [("constantine", "there is no Nim"), ("mine", "there is no program mine")]
             .map(|(name, why)| (name.to_owned(), why.to_owned()));
         let absent = peers::not_measured(&peers, &left_out.into());
-        let text = against_peers(&peers, "Measured here.\n", &absent);
+        let text = against_peers(&peers, "Measured here.\n", &[&absent, "mcl has no msm-g1 (why)."]);
         let line = "\nNot measured: arkworks; commonware; zkcrypto; gnark-crypto; constantine (there is no Nim); chainsafe-blst; \
                     herumi-bls; mine (there is no program mine).\n";
-        assert!(text.contains(line), "{text}");
-        assert!(!against_peers(&peers, "", "").contains("Not measured"));
+        assert!(text.contains(line) && text.contains("\nmcl has no msm-g1 (why).\n"), "{text}");
+        assert!(!against_peers(&peers, "", &["", ""]).contains("Not measured"));
         let in_readme = |peers: &[Row], absent: &str| beside(peers, Length::Short, absent, "Here.\n");
         let how = format!("\n{OF_THE_COLUMN}");
         let text_of_all = in_readme(&peers, "Not measured: a.");
@@ -1007,7 +1025,7 @@ mod tests {
         assert!(text.contains(line), "{text}");
         assert!(text.contains("| verify | 1 | ifma 900 |  | mcl 800 | **LOST to mcl: 1.12× slower** |\n"), "{text}");
         assert!(
-            against_peers(&[], "", "").contains("make peers")
+            against_peers(&[], "", &[]).contains("make peers")
                 && !headline(&speed, &[], Length::Short).contains("other library")
         );
     }

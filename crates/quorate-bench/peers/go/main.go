@@ -25,6 +25,8 @@ import (
 type load struct {
 	Job, Suite, Tag                     string
 	Keys, Messages, Signatures, Scalars []bytes
+	// Of each message the places of its keys.
+	Sets [][]int
 }
 
 type bytes []byte
@@ -124,32 +126,68 @@ func (l *load) task() (*task, error) {
 		}
 		return l.minSig()
 	}
-	keys, err := g1s(l.Keys)
-	if err != nil {
-		return nil, err
-	}
-	signatures, err := g2s(l.Signatures)
-	if err != nil {
-		return nil, err
-	}
 	_, _, generator, _ := bls.Generators()
 	var minus bls.G1Affine
 	minus.Neg(&generator)
+	if l.Job == "from-bytes" {
+		// Its decoder checks the subgroup.
+		return &task{"decoded with the checks of subgroups, then verified as without", func() any {
+			keys, signatures, err := l.points()
+			return err == nil && noIdentity(keys) && l.batch(keys, signatures, minus)
+		}}, nil
+	}
+	keys, signatures, err := l.points()
+	if err != nil {
+		return nil, err
+	}
 	switch l.Job {
 	case "verify":
-		if len(keys) == 1 {
-			return &task{"PairingCheck", func() any {
-				hash := l.hash(0)
-				return isMember(&signatures[0]) && check([]bls.G1Affine{keys[0], minus}, []bls.G2Affine{hash, signatures[0]})
-			}}, nil
+		note := "PairingCheck"
+		if len(keys) > 1 {
+			note = "PairingCheck of a product with weights of 64 bits, by its verbs"
 		}
-		note := "PairingCheck of a product with weights of 64 bits, by its verbs"
-		return &task{note, func() any { return l.batch(keys, signatures, minus) }}, nil
+		return &task{note, func() any { return areMembers(signatures) && l.batch(keys, signatures, minus) }}, nil
+	case "same-message":
+		return &task{"MultiExp of keys and signatures with weights of 64 bits, then PairingCheck", func() any {
+			weights, _ := weights(len(keys))
+			var key bls.G1Affine
+			if _, err := key.MultiExp(keys, weights, ecc.MultiExpConfig{NbTasks: 1}); err != nil {
+				panic(err)
+			}
+			total := weighted(signatures, weights)
+			return areMembers(signatures) && check([]bls.G1Affine{key, minus}, []bls.G2Affine{l.hash(0), total})
+		}}, nil
+	case "sets":
+		sets := make([][]bls.G1Affine, len(l.Sets))
+		for i, set := range l.Sets {
+			for _, place := range set {
+				sets[i] = append(sets[i], keys[place])
+			}
+		}
+		note := "the keys of each set summed, then PairingCheck of a product with weights of 64 bits, by its verbs"
+		return &task{note, func() any {
+			sums := make([]bls.G1Jac, len(sets))
+			for i, set := range sets {
+				for j := range set {
+					sums[i].AddMixed(&set[j])
+				}
+			}
+			return areMembers(signatures) && l.batch(bls.BatchJacobianToAffineG1(sums), signatures, minus)
+		}}, nil
+	case "block":
+		p := append(keys, minus)
+		return &task{"PairingCheck", func() any {
+			q := make([]bls.G2Affine, 0, len(p))
+			for i := range keys {
+				q = append(q, l.hash(i))
+			}
+			return areMembers(signatures) && check(p, append(q, signatures[0]))
+		}}, nil
 	case "aggregate":
 		return &task{"the keys summed, then PairingCheck", func() any {
 			key := sum(keys)
 			hash := l.hash(0)
-			return isMember(&signatures[0]) && check([]bls.G1Affine{key, minus}, []bls.G2Affine{hash, signatures[0]})
+			return areMembers(signatures) && check([]bls.G1Affine{key, minus}, []bls.G2Affine{hash, signatures[0]})
 		}}, nil
 	case "key-sum":
 		return &task{"", func() any {
@@ -185,8 +223,22 @@ func (l *load) hash(i int) bls.G2Affine {
 	return hash
 }
 
-func isMember(signature *bls.G2Affine) bool {
-	return !signature.IsInfinity() && signature.IsInSubGroup()
+func areMembers(signatures []bls.G2Affine) bool {
+	for i := range signatures {
+		if signatures[i].IsInfinity() || !signatures[i].IsInSubGroup() {
+			return false
+		}
+	}
+	return true
+}
+
+func noIdentity(keys []bls.G1Affine) bool {
+	for i := range keys {
+		if keys[i].IsInfinity() {
+			return false
+		}
+	}
+	return true
 }
 
 func check(p []bls.G1Affine, q []bls.G2Affine) bool {
@@ -207,30 +259,46 @@ func sum(keys []bls.G1Affine) bls.G1Affine {
 	return point
 }
 
-func (l *load) batch(keys []bls.G1Affine, signatures []bls.G2Affine, minus bls.G1Affine) bool {
-	random := make([]byte, 8*len(keys))
+// Weights of 64 bits, none of them zero, as elements and as numbers.
+func weights(n int) ([]fr.Element, []uint64) {
+	random := make([]byte, 8*n)
 	if _, err := rand.Read(random); err != nil {
 		panic(err)
 	}
-	weights := make([]fr.Element, len(keys))
-	weighted := make([]bls.G1Jac, len(keys))
-	q := make([]bls.G2Affine, 0, len(keys)+1)
-	for i := range keys {
-		if !isMember(&signatures[i]) {
-			return false
-		}
-		weight := binary.LittleEndian.Uint64(random[8*i:]) | 1
-		weights[i].SetUint64(weight)
-		var key bls.G1Jac
-		key.FromAffine(&keys[i])
-		weighted[i].ScalarMultiplication(&key, new(big.Int).SetUint64(weight))
-		q = append(q, l.hash(i))
+	weights, numbers := make([]fr.Element, n), make([]uint64, n)
+	for i := range weights {
+		numbers[i] = binary.LittleEndian.Uint64(random[8*i:]) | 1
+		weights[i].SetUint64(numbers[i])
 	}
+	return weights, numbers
+}
+
+func weighted(signatures []bls.G2Affine, weights []fr.Element) bls.G2Affine {
 	var total bls.G2Affine
 	if _, err := total.MultiExp(signatures, weights, ecc.MultiExpConfig{NbTasks: 1}); err != nil {
 		panic(err)
 	}
-	return check(append(bls.BatchJacobianToAffineG1(weighted), minus), append(q, total))
+	return total
+}
+
+// A product of pairings, with weights if there are several signatures. They are members.
+func (l *load) batch(keys []bls.G1Affine, signatures []bls.G2Affine, minus bls.G1Affine) bool {
+	if len(keys) == 1 {
+		return !signatures[0].IsInfinity() && check([]bls.G1Affine{keys[0], minus}, []bls.G2Affine{l.hash(0), signatures[0]})
+	}
+	weights, numbers := weights(len(keys))
+	products := make([]bls.G1Jac, len(keys))
+	q := make([]bls.G2Affine, 0, len(keys)+1)
+	for i := range keys {
+		if signatures[i].IsInfinity() {
+			return false
+		}
+		var key bls.G1Jac
+		key.FromAffine(&keys[i])
+		products[i].ScalarMultiplication(&key, new(big.Int).SetUint64(numbers[i]))
+		q = append(q, l.hash(i))
+	}
+	return check(append(bls.BatchJacobianToAffineG1(products), minus), append(q, weighted(signatures, weights)))
 }
 
 func (l *load) minSig() (*task, error) {
@@ -256,6 +324,15 @@ func (l *load) minSig() (*task, error) {
 		member := !signatures[0].IsInfinity() && signatures[0].IsInSubGroup()
 		return member && check([]bls.G1Affine{hash, signatures[0]}, []bls.G2Affine{keys[0], minus})
 	}}, nil
+}
+
+func (l *load) points() ([]bls.G1Affine, []bls.G2Affine, error) {
+	keys, err := g1s(l.Keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	signatures, err := g2s(l.Signatures)
+	return keys, signatures, err
 }
 
 func g1s(encodings []bytes) ([]bls.G1Affine, error) {

@@ -17,6 +17,8 @@ type
     job, suite: string
     tag: Bytes
     keys, messages, signatures, scalars: seq[Bytes]
+    ## Of each message the places of its keys.
+    sets: seq[seq[int]]
   ## What a task finds. Encoding a point is not timed.
   Answer = object
     verdict: bool
@@ -29,6 +31,7 @@ type
   PointG1 = EC_ShortW_Aff[Fp[BLS12_381], G1]
   PointG2 = EC_ShortW_Aff[Fp2[BLS12_381], G2]
   Scalar = BigInt[255]
+  Weight = BigInt[64]
 
 # The security of the hash in bits.
 const security = 128
@@ -75,35 +78,90 @@ proc encoded(point: PointG2): Bytes =
   doAssert bytes.serialize_g2_compressed(point) == cttCodecEcc_Success
   @bytes
 
+proc randomBytes[N: static int](): array[N, byte] =
+  doAssert urandom(result)
+
+## Weights of 64 bits, none of them zero.
+proc weights(n: int): seq[Weight] =
+  result.setLen(n)
+  for weight in result.mitems:
+    var bytes = randomBytes[8]()
+    bytes[0] = bytes[0] or 1
+    weight.unmarshal(bytes, littleEndian)
+
+proc weighted[F, G](points: seq[EC_ShortW_Aff[F, G]], weights: seq[Weight]): EC_ShortW_Aff[F, G] =
+  var sum: EC_ShortW_Jac[F, G]
+  sum.multiScalarMul_vartime(weights, points)
+  result.affine(sum)
+
+proc areMembers(signatures: seq[PointG2]): bool =
+  for signature in signatures:
+    if not signature.isMember:
+      return false
+  true
+
+## The signatures are members.
+proc holds(keys: seq[PointG1], messages: seq[Bytes], signatures: seq[PointG2], tag: Bytes): bool =
+  if keys.len == 1:
+    coreVerify(keys[0], messages[0], signatures[0], sha256, security, augmentation = "", tag)
+  else:
+    batchVerify(keys, messages, signatures, sha256, security, tag, randomBytes[32]())
+
+## It overwrites the keys of a sum, as commit e6bee85e does with 16 and more, so each sum gets a copy.
+proc sum(keys: seq[PointG1]): PointG1 =
+  let copy = keys[0 .. ^1]
+  result.aggregate(copy)
+
+const batch = "batchVerify, its weights of 64 bits"
+
 proc minPk(load: Load): Task =
-  let (keys, signatures) = (g1s(load.keys, members = true), g2s(load.signatures, members = false))
   let (tag, messages) = (load.tag, load.messages)
+  if load.job == "from-bytes":
+    let (encodedKeys, encodedSignatures) = (load.keys, load.signatures)
+    return Task(
+      note: "decoded with the checks of subgroups, then " & (if load.keys.len == 1: "coreVerify" else: batch),
+      work: proc(): Answer =
+        try:
+          let (keys, signatures) = (g1s(encodedKeys, members = true), g2s(encodedSignatures, members = true))
+          verdict(holds(keys, messages, signatures, tag))
+        except Cannot:
+          verdict(false))
+  let (keys, signatures) = (g1s(load.keys, members = true), g2s(load.signatures, members = false))
   case load.job
   of "verify":
-    if keys.len == 1:
-      Task(note: "coreVerify", work: proc(): Answer =
-        verdict(signatures[0].isMember and
-          coreVerify(keys[0], messages[0], signatures[0], sha256, security, augmentation = "", tag)))
-    else:
-      Task(note: "batchVerify, its weights of 64 bits", work: proc(): Answer =
-        for signature in signatures:
-          if not signature.isMember:
-            return verdict(false)
-        var random: array[32, byte]
-        doAssert urandom(random)
-        verdict(batchVerify(keys, messages, signatures, sha256, security, tag, random)))
+    Task(note: (if keys.len == 1: "coreVerify" else: batch), work: proc(): Answer =
+      verdict(areMembers(signatures) and holds(keys, messages, signatures, tag)))
+  of "same-message":
+    let note = "multiScalarMul_vartime of keys and signatures with weights of 64 bits, then coreVerify"
+    Task(note: note, work: proc(): Answer =
+      let weights = weights(keys.len)
+      let (key, total) = (weighted(keys, weights), weighted(signatures, weights))
+      verdict(areMembers(signatures) and holds(@[key], messages, @[total], tag)))
+  of "sets":
+    var sets: seq[seq[PointG1]]
+    for set in load.sets:
+      var members: seq[PointG1]
+      for place in set:
+        members.add(keys[place])
+      sets.add(members)
+    Task(note: "aggregate of each set's keys, then " & batch, work: proc(): Answer =
+      var sums: seq[PointG1]
+      for members in sets:
+        sums.add(sum(members))
+      verdict(areMembers(signatures) and holds(sums, messages, signatures, tag)))
+  of "block":
+    Task(note: "aggregateVerify", work: proc(): Answer =
+      verdict(signatures[0].isMember and aggregateVerify(keys, messages, signatures[0], sha256, security, tag)))
   of "aggregate":
     Task(note: "fastAggregateVerify", work: proc(): Answer =
-      # It overwrites the keys of a sum, as commit e6bee85e does with 16 and more, so each sum gets a copy.
+      # Of a sum it overwrites the keys.
       let copy = keys[0 .. ^1]
       verdict(signatures[0].isMember and
         fastAggregateVerify(copy, messages[0], signatures[0], sha256, security, tag)))
   of "key-sum":
     Task(note: "", work: proc(): Answer =
-      let copy = keys[0 .. ^1]
-      var sum: PointG1
-      sum.aggregate(copy)
-      Answer(encode: proc(): Bytes = encoded(sum)))
+      let total = sum(keys)
+      Answer(encode: proc(): Bytes = encoded(total)))
   of "hash":
     Task(note: "", work: proc(): Answer =
       var point: PointG2
@@ -183,8 +241,14 @@ proc parsed(load: JsonNode): Load =
   proc bytes(name: string): seq[Bytes] =
     for field in load[name]:
       result.add(cast[Bytes](parseHexStr(field.getStr)))
+  var sets: seq[seq[int]]
+  for set in load["sets"]:
+    var places: seq[int]
+    for place in set:
+      places.add(place.getInt)
+    sets.add(places)
   Load(
-    job: load["job"].getStr, suite: load["suite"].getStr, tag: cast[Bytes](load["tag"].getStr),
+    sets: sets, job: load["job"].getStr, suite: load["suite"].getStr, tag: cast[Bytes](load["tag"].getStr),
     keys: bytes("keys"), messages: bytes("messages"), signatures: bytes("signatures"), scalars: bytes("scalars"))
 
 ## The CPU time that this process has taken, in nanoseconds.

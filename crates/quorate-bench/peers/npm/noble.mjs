@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { bls12_381 as bls } from '@noble/curves/bls12-381.js'
 import { bn254 } from '@noble/curves/bn254.js'
 import { pippenger } from '@noble/curves/abstract/curve.js'
-import { Cannot, serve } from './serve.mjs'
+import { Cannot, orFalse, serve } from './serve.mjs'
 
 const [G1, G2] = [bls.G1.Point, bls.G2.Point]
 const point = (Group) => (encoding) => {
@@ -25,7 +25,13 @@ const sum = (points) => {
   return total
 }
 
-function task({ job, suite, tag, keys, messages, signatures, scalars }) {
+// Of 64 bits, none of them zero.
+const randomWeights = (n) => {
+  const random = randomBytes(8 * n)
+  return Array.from({ length: n }, (_, i) => random.readBigUInt64LE(8 * i) | 1n)
+}
+
+function task({ job, suite, tag, keys, messages, signatures, scalars, sets }) {
   if (suite === 'bn254') {
     if (job !== 'verify') throw new Cannot('not asked on BN254')
     return onBn254(keys[0], messages[0], signatures[0])
@@ -44,6 +50,23 @@ function task({ job, suite, tag, keys, messages, signatures, scalars }) {
         ]),
     }
   }
+  const hashes = () => messages.map((message) => hash(bls.G2, message))
+  const pairs = (keys, hashes) => keys.map((g1, i) => ({ g1, g2: hashes[i] }))
+  const isOneWith = (pairs, signature) => isOne(bls, [...pairs, { g1: G1.BASE.negate(), g2: signature }])
+  // A product of pairings, with weights if there are several signatures. They are members.
+  const holds = (keys, points) => {
+    if (keys.length === 1) return isOneWith(pairs(keys, hashes()), points[0])
+    const weights = randomWeights(keys.length)
+    const weighted = keys.map((key, i) => key.multiplyUnsafe(weights[i]))
+    const total = points.reduce((sum, signature, i) => sum.add(signature.multiplyUnsafe(weights[i])), G2.ZERO)
+    return isOneWith(pairs(weighted, hashes()), total)
+  }
+  if (job === 'from-bytes') {
+    return {
+      note: 'fromBytes and assertValidity, then as without',
+      work: orFalse(() => holds(keys.map(point(G1)), signatures.map(point(G2)))),
+    }
+  }
   const decoded = keys.map(point(G1))
   if (job === 'key-sum') return { work: () => encoded(sum(decoded)) }
   if (job === 'hash') return { work: () => encoded(hash(bls.G2, messages[0])) }
@@ -52,26 +75,39 @@ function task({ job, suite, tag, keys, messages, signatures, scalars }) {
     return { note: 'pippenger', work: () => encoded(sum([pippenger(G1, decoded, factors)])) }
   }
   const points = signatures.map(point(G2))
-  if (job === 'aggregate' || keys.length === 1) {
-    return {
-      note: job === 'aggregate' ? 'the keys summed, then pairingBatch' : 'pairingBatch',
-      work: () =>
-        isMember(points[0]) &&
-        isOne(bls, [
-          { g1: decoded.length === 1 ? decoded[0] : sum(decoded), g2: hash(bls.G2, messages[0]) },
-          { g1: G1.BASE.negate(), g2: points[0] },
-        ]),
+  switch (job) {
+    case 'verify': {
+      const batch = 'pairingBatch of a product with weights of 64 bits, by its verbs'
+      return { note: decoded.length === 1 ? 'pairingBatch' : batch, work: () => points.every(isMember) && holds(decoded, points) }
     }
-  }
-  return {
-    note: 'pairingBatch of a product with weights of 64 bits, by its verbs',
-    work: () => {
-      const random = randomBytes(8 * decoded.length)
-      const weights = decoded.map((_, i) => random.readBigUInt64LE(8 * i) | 1n)
-      const pairs = decoded.map((key, i) => ({ g1: key.multiplyUnsafe(weights[i]), g2: hash(bls.G2, messages[i]) }))
-      const total = points.reduce((sum, signature, i) => sum.add(signature.multiplyUnsafe(weights[i])), G2.ZERO)
-      return points.every(isMember) && isOne(bls, [...pairs, { g1: G1.BASE.negate(), g2: total }])
-    },
+    case 'same-message':
+      return {
+        note: 'pippenger of keys and signatures with weights of 64 bits, then pairingBatch',
+        work: () => {
+          const weights = randomWeights(decoded.length)
+          const [key, total] = [pippenger(G1, decoded, weights), pippenger(G2, points, weights)]
+          return points.every(isMember) && isOneWith(pairs([key], hashes()), total)
+        },
+      }
+    case 'sets': {
+      const members = sets.map((set) => set.map((place) => decoded[place]))
+      return {
+        note: 'the keys of each set summed, then pairingBatch of a product with weights of 64 bits, by its verbs',
+        work: () => points.every(isMember) && holds(members.map(sum), points),
+      }
+    }
+    case 'block':
+      return {
+        note: 'pairingBatch',
+        work: () => isMember(points[0]) && isOneWith(pairs(decoded, hashes()), points[0]),
+      }
+    case 'aggregate':
+      return {
+        note: 'the keys summed, then pairingBatch',
+        work: () => isMember(points[0]) && isOneWith(pairs([sum(decoded)], hashes()), points[0]),
+      }
+    default:
+      throw new Cannot(`it does not know the task ${job}`)
   }
 }
 

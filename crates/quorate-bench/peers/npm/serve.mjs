@@ -4,6 +4,15 @@ import { writeSync } from 'node:fs'
 
 export const bytes = (hex) => Uint8Array.from(Buffer.from(hex, 'hex'))
 
+/** What a verifier of bytes answers: what does not decode is false. */
+export const orFalse = (work) => () => {
+  try {
+    return work()
+  } catch {
+    return false
+  }
+}
+
 /** A task that the library cannot do, and why. */
 export class Cannot extends Error {}
 

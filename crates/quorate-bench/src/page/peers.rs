@@ -16,6 +16,7 @@ pub(crate) fn html(rows: &Rows) -> Result<Markup> {
     let rankings = Ranking::each(&by_cpu);
     let names = Ranking::names(&rankings);
     let left_out = rows.record("peers").map(Record::left_out).transpose()?.unwrap_or_default();
+    let cannot = rows.record("peers").map(Record::cannot).transpose()?.unwrap_or_default();
     Ok(html! {
         section id="peers" aria-labelledby="peers-title" {
             h2 id="peers-title" { "Other libraries, task by task" }
@@ -47,6 +48,7 @@ pub(crate) fn html(rows: &Rows) -> Result<Markup> {
                     }
                 }
                 p { (peers::weights(rows.of("peers"))) " " (peers::not_measured(rows.of("peers"), &left_out)) }
+                @if !cannot.is_empty() { p { (peers::empty_cells(&cannot)) } }
             }
             p { span.verdict.no-longer { (peers::LOST_PAIRING[0]) } " " (peers::LOST_PAIRING[1]) }
         }

@@ -2,7 +2,8 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `task` | the tasks: their input, the answers, quorate and blst |
+//! | `task` | a task: its input, the answers, the work of quorate and blst |
+//! | `claims`, `points` | the tasks whose answer is a verdict, and those whose answer is a point |
 //! | `program` | another library: a process that is asked line by line |
 //! | `ranking` | which tasks quorate loses |
 //!
@@ -11,10 +12,12 @@
 //! claim that it is false before anything is measured, and every answer of every round is compared with ours.
 
 mod task;
+mod claims;
+mod points;
 mod program;
 mod ranking;
 
-use std::{cell::RefCell, path::Path};
+use std::{cell::RefCell, collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -53,6 +56,23 @@ pub(crate) fn not_measured(rows: &[Row], left_out: &LeftOut) -> String {
     if names.is_empty() { String::new() } else { format!("Not measured: {}.", names.join("; ")) }
 }
 
+/// Why libraries that were measured have no row of some tasks: by the library, then by the name of the benchmark.
+pub(crate) type Cannot = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Sentences with the reason of every empty cell of libraries that have other rows. Empty if there is none.
+pub(crate) fn empty_cells(cannot: &Cannot) -> String {
+    let mut sentences = Vec::new();
+    for (name, tasks) in cannot {
+        let mut by_reason = BTreeMap::<&str, Vec<&str>>::new();
+        for (bench, why) in tasks {
+            by_reason.entry(why).or_default().push(bench.trim_start_matches("peers/"));
+        }
+        let parts: Vec<_> = by_reason.iter().map(|(why, tasks)| format!("{} ({why})", tasks.join(", "))).collect();
+        sentences.push(format!("{name} has no {}.", parts.join("; no ")));
+    }
+    sentences.join(" ")
+}
+
 /// A sentence about the library whose batch proves more than quorate's, and takes longer for it. Empty if it has no row.
 pub(crate) fn weights(rows: &[Row]) -> &'static str {
     match rows.iter().any(|row| row.engine == "commonware") {
@@ -78,8 +98,21 @@ fn list(peers: Option<&Path>) -> Result<&Path> {
     peers.context("`peers` needs --peers FILE, the list of programs that `make peers` writes")
 }
 
-/// The rows of every task, by quorate, blst and each of the programs.
-pub(crate) fn run(run: &Run, peers: Option<&Path>) -> Result<Vec<Row>> {
+/// Every task, the smallest first.
+fn all(run: &Run) -> Vec<Task> {
+    let sizes = run.choose(&[1, 4, 16][..], &[1, 4, 16, 128, 1024]);
+    let mut tasks: Vec<_> = sizes.iter().map(|n| claims::verify_min_pk(*n)).collect();
+    tasks.extend(run.choose(&[1, 16][..], &[1, 128, 1024]).iter().map(|n| claims::from_bytes(*n)));
+    tasks.push(claims::verify_min_sig());
+    tasks.extend(run.choose(&[16][..], &[128, 1024]).iter().map(|n| claims::same_message(*n)));
+    tasks.extend(run.choose(&[100][..], &[100, 512]).iter().map(|n| claims::verify_aggregate(*n)));
+    tasks.extend([claims::block(run.choose(20, 1000)), claims::block_sets()]);
+    tasks.extend([points::key_sum(512), points::hash_to_g2(), points::msm_g1(1024), claims::verify_bn254()]);
+    tasks
+}
+
+/// The rows of every task, by quorate, blst and each of the programs. What a program cannot do goes to `cannot`.
+pub(crate) fn run(run: &Run, peers: Option<&Path>, cannot: &RefCell<Cannot>) -> Result<Vec<Row>> {
     let list = list(peers)?;
     let peers = Peers::read(list)?;
     let left_out: Vec<_> = peers.left_out.iter().map(|(name, why)| format!("{name}: left out: {why}")).collect();
@@ -91,9 +124,9 @@ pub(crate) fn run(run: &Run, peers: Option<&Path>) -> Result<Vec<Row>> {
     );
     let mut programs: Vec<_> = peers.programs.iter().map(Program::start).collect::<Result<_>>()?;
     let mut rows = Vec::new();
-    for task in task::all(run) {
+    for task in all(run) {
         eprintln!("{}, n = {}", task.bench, task.n);
-        rows.extend(measured(run, &task, &mut programs)?);
+        rows.extend(measured(run, &task, &mut programs, cannot)?);
     }
     for line in left_out {
         eprintln!("{line}");
@@ -102,11 +135,16 @@ pub(crate) fn run(run: &Run, peers: Option<&Path>) -> Result<Vec<Row>> {
 }
 
 /// The rows of one task.
-fn measured(run: &Run, task: &Task, programs: &mut [Program]) -> Result<Vec<Row>> {
+fn measured(run: &Run, task: &Task, programs: &mut [Program], cannot: &RefCell<Cannot>) -> Result<Vec<Row>> {
     let mut able = Vec::new();
     for program in programs {
-        if let Some(note) = refutes_and_loads(program, task)? {
-            able.push((RefCell::new(program), note));
+        match refutes_and_loads(program, task)? {
+            Loaded::Ready(note) => able.push((RefCell::new(program), note)),
+            Loaded::Cannot(why) => {
+                eprintln!("  {}: {why}", program.name());
+                let mut cannot = cannot.borrow_mut();
+                cannot.entry(program.name().to_owned()).or_default().insert(task.bench.clone(), why);
+            }
         }
     }
     let failure = RefCell::new(None);
@@ -137,16 +175,20 @@ fn measured(run: &Run, task: &Task, programs: &mut [Program]) -> Result<Vec<Row>
     }
 }
 
-/// Asks a program for the changed input, whose answer must be another, and leaves the true input loaded. Answers with how the
-/// library does it; `None` if it cannot.
-fn refutes_and_loads(program: &mut Program, task: &Task) -> Result<Option<String>> {
-    if let Loaded::Cannot(why) = program.load(&task.changed, &task.name())? {
-        eprintln!("  {}: {why}", program.name());
-        return Ok(None);
+/// Asks a program for each changed input, whose answer must be another, and leaves the true input loaded. Answers with how the
+/// library does it, or why it cannot.
+fn refutes_and_loads(program: &mut Program, task: &Task) -> Result<Loaded> {
+    for (i, (changed, answer)) in task.changed.iter().enumerate() {
+        match program.load(changed, &task.name())? {
+            Loaded::Cannot(why) if i == 0 => return Ok(Loaded::Cannot(why)),
+            Loaded::Cannot(why) => {
+                anyhow::bail!("{}: {} of a changed input: {why}, but it did another", program.name(), task.name())
+            }
+            Loaded::Ready(_) => asked(program, task, answer)?,
+        };
     }
-    asked(program, task, &task.answer_to_changed)?;
     match program.load(&task.input, &task.name())? {
-        Loaded::Ready(note) => Ok(Some(note)),
+        Loaded::Ready(note) => Ok(Loaded::Ready(note)),
         Loaded::Cannot(why) => {
             anyhow::bail!("{}: {} of the true input: {why}, but it did the changed input", program.name(), task.name())
         }
@@ -204,13 +246,13 @@ mod tests {
 
     fn error(loaded: &str, runs: &[&str]) -> String {
         let (_folder, program) = shell(loaded, runs);
-        format!("{:#}", measured(&quick(), &task::one(), &mut [program]).unwrap_err())
+        format!("{:#}", measured(&quick(), &claims::verify_min_pk(1), &mut [program], &RefCell::default()).unwrap_err())
     }
 
     #[test]
     fn a_program_that_answers_right_has_a_row_of_its_own_times() {
         let (_folder, program) = shell(READY, &[NO, YES, YES, YES, YES]);
-        let rows = measured(&quick(), &task::one(), &mut [program]).unwrap();
+        let rows = measured(&quick(), &claims::verify_min_pk(1), &mut [program], &RefCell::default()).unwrap();
         let row = rows.iter().find(|row| row.engine == "fake").expect("a row");
         let (wall, cpu) = (row.times(), row.cpu_us.unwrap());
         assert_eq!((wall.median, cpu.median, &row.note[..]), (2.0, 1.0, "by hand"));
@@ -261,15 +303,62 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_a_library_cannot_do_has_no_row() {
+    fn a_task_that_a_library_cannot_do_has_a_reason_and_no_row() {
         let (_folder, program) = shell(r#"{"cannot": "it has no such curve"}"#, &[]);
-        let rows = measured(&quick(), &task::one(), &mut [program]).unwrap();
+        let cannot = RefCell::default();
+        let rows = measured(&quick(), &claims::verify_min_pk(1), &mut [program], &cannot).unwrap();
         assert!(rows.iter().all(|row| row.engine != "fake"));
+        assert_eq!(empty_cells(&cannot.take()), "fake has no verify (it has no such curve).");
+    }
+
+    /// Tasks with one reason stand together.
+    #[test]
+    fn every_empty_cell_has_its_reason() {
+        let tasks = [
+            ("peers/hash-to-g2", "not published"),
+            ("peers/msm-g1", "not published"),
+            ("peers/verify-bn254", "no such curve"),
+        ];
+        let of = |tasks: &[(&str, &str)]| {
+            tasks.iter().map(|(bench, why)| ((*bench).to_owned(), (*why).to_owned())).collect()
+        };
+        let cannot = Cannot::from([("a".to_owned(), of(&tasks)), ("b".to_owned(), of(&tasks[2..]))]);
+        assert_eq!(
+            empty_cells(&cannot),
+            "a has no verify-bn254 (no such curve); no hash-to-g2, msm-g1 (not published). b has no verify-bn254 (no such curve)."
+        );
+        assert_eq!(empty_cells(&Cannot::new()), "");
+    }
+
+    /// Every backend gives the answer that every library is compared with, and blst gives it, too.
+    #[test]
+    fn every_task_has_one_answer() {
+        let run = Run { effort: Effort::Quick, backends: Backend::available().to_vec() };
+        for task in all(&run) {
+            for backend in &run.backends {
+                task.by_quorate(*backend);
+            }
+            if let Some(blst) = task.by_blst() {
+                blst();
+            }
+            assert!(task.changed.iter().all(|(_, answer)| *answer != task.answer), "{}", task.bench);
+        }
+    }
+
+    /// A program that decodes without the check of the subgroup passes the first changed input, and the second finds it out.
+    #[test]
+    fn every_changed_input_is_asked() {
+        let (_folder, program) = shell(READY, &[NO, YES, YES, YES, YES, YES]);
+        let text = format!(
+            "{:#}",
+            measured(&quick(), &claims::from_bytes(1), &mut [program], &RefCell::default()).unwrap_err()
+        );
+        assert!(text.contains("verify-from-bytes of 1 claim of the changed input: the answer is true"), "{text}");
     }
 
     #[test]
     fn a_program_that_is_silent_is_given_up() {
-        let task = task::one();
+        let task = claims::verify_min_pk(1);
         let mut silent = Program::start(&program::Listed::of("silent", &["sleep", "100"])).unwrap();
         silent.patience = Duration::from_millis(50);
         let text = format!("{:#}", silent.load(&task.input, &task.name()).unwrap_err());
@@ -323,8 +412,8 @@ mod tests {
             assert!(text.contains(says), "{says}: {text}");
         }
         fs::write(&list, "{\"name\": \"b\", \"left_out\": \"there is no Go\"}\n").unwrap();
-        let text = format!("{:#}", run(&quick(), Some(&list)).unwrap_err());
+        let text = format!("{:#}", run(&quick(), Some(&list), &RefCell::default()).unwrap_err());
         assert!(text.contains("names no program") && text.contains("there is no Go"), "{text}");
-        assert!(run(&quick(), None).unwrap_err().to_string().contains("--peers FILE"));
+        assert!(run(&quick(), None, &RefCell::default()).unwrap_err().to_string().contains("--peers FILE"));
     }
 }

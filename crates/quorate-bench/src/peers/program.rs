@@ -2,15 +2,16 @@
 //! end of its input:
 //!
 //! ```text
-//! > {"load": {"job": …, "suite": …, "tag": …, "keys": […], "messages": […], "signatures": […], "scalars": […]}}
+//! > {"load": {"job": …, "suite": …, "tag": …, "keys": […], "messages": […], "signatures": […], "scalars": […], "sets": […]}}
 //! < {"ready": "how it does it"}
 //! > {"run": {}}
 //! < {"answer": …, "wall_ns": …, "cpu_ns": …}
 //! ```
 //!
 //! It is ready after decoding, or says `{"cannot": "why"}`. The answer of a run is a verdict, or a compressed point as hexadecimal, whose
-//! encoding is not timed. `job` is `verify`, `aggregate`, `key-sum`, `hash` or `msm`; `suite` is `min-pk`, `min-sig` or `bn254`. Bytes are
-//! hexadecimal: compressed points of BLS12-381, scalars with the greatest byte first, and on BN254 words in the EVM's order.
+//! encoding is not timed. [`Job`](super::task::Job) lists the values of `job`; `suite` is `min-pk`, `min-sig` or `bn254`. Bytes are
+//! hexadecimal: compressed points of BLS12-381, scalars with the greatest byte first, and on BN254 words in the EVM's order. Only the job
+//! `sets` has `sets`: of each message the places of its keys. The job `from-bytes` decodes, and checks keys and signatures, when it runs.
 
 use std::{
     collections::{BTreeMap, HashSet},

@@ -12,14 +12,16 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-/// What is asked.
+/// What is asked. `task.rs` of `quorate-bench` says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Job {
-    /// Whether each key signed its message.
     Verify,
-    /// Whether all keys signed the one message, by their aggregate signature.
+    FromBytes,
+    SameMessage,
+    Sets,
     Aggregate,
+    Block,
     KeySum,
     Hash,
     Msm,
@@ -45,6 +47,16 @@ pub struct Load {
     pub signatures: Vec<Bytes>,
     /// Below the group's order, 32 bytes, the greatest first.
     pub scalars: Vec<Bytes>,
+    /// Of each message the places of its keys among `keys`.
+    pub sets: Vec<Vec<usize>>,
+}
+
+/// The keys of each set.
+pub fn members<K: Clone>(keys: &[K], sets: &[Vec<usize>]) -> Result<Vec<Vec<K>>> {
+    let key = |place: &usize| {
+        keys.get(*place).cloned().with_context(|| format!("a set has the key {place}, which is not there"))
+    };
+    sets.iter().map(|set| set.iter().map(key).collect()).collect()
 }
 
 /// Bytes that are hexadecimal in JSON.
@@ -65,6 +77,13 @@ pub enum Answer {
     Verdict(bool),
     Point(Box<dyn FnOnce() -> Vec<u8>>),
 }
+
+/// The notes of tasks that a driver makes of a library's verbs.
+pub const BATCH: &str = "a product of pairings with weights of 64 bits, by its verbs";
+pub const FROM_BYTES: &str = "decoded with the checks of subgroups, then verified as without";
+pub const SAME_MESSAGE: &str = "keys and signatures summed with weights of 64 bits by its verbs, then two pairings";
+pub const SETS: &str = "the keys of each set summed, then a product of pairings with weights of 64 bits, by its verbs";
+pub const BLOCK: &str = "a product of pairings, by its verbs";
 
 impl Answer {
     pub fn point(encode: impl FnOnce() -> Vec<u8> + 'static) -> Self {

@@ -11,14 +11,15 @@ use ark_ec::{
 };
 use ark_ff::{Field, PrimeField, Zero, field_hashers::DefaultFieldHasher};
 use ark_serialize::{CanonicalDeserialize, CanonicalSerialize};
-use quorate_peers::{Answer, Bytes, Job, Load, Suite, Task, serve, weights};
+use quorate_peers::{
+    Answer, BATCH, BLOCK, Bytes, FROM_BYTES, Job, Load, SAME_MESSAGE, SETS, Suite, Task, members, serve, weights,
+};
 use sha2::Sha256;
 
 type Hasher<P> =
     MapToCurveBasedHasher<ark_ec::short_weierstrass::Projective<P>, DefaultFieldHasher<Sha256, 128>, WBMap<P>>;
 
 const ALONE: &str = "pairings with arkworks' multi_pairing";
-const BATCH: &str = "a product of pairings with weights of 64 bits, by arkworks' verbs";
 
 fn main() -> Result<()> {
     serve(|load| match (load.suite, load.job) {
@@ -27,6 +28,10 @@ fn main() -> Result<()> {
         (Suite::MinPk, Job::Verify) => min_pk(load),
         (Suite::MinSig, Job::Verify) => min_sig(load),
         (Suite::MinSig, _) => anyhow::bail!("not asked with keys in G2"),
+        (_, Job::FromBytes) => from_bytes(load),
+        (_, Job::SameMessage) => same_message(load),
+        (_, Job::Sets) => sets(load),
+        (_, Job::Block) => block(load),
         (_, Job::Aggregate) => aggregate(load),
         (_, Job::KeySum) => {
             let keys: Vec<G1> = points(&load.keys)?;
@@ -75,23 +80,78 @@ fn is_member<P: SWCurveConfig>(point: &Affine<P>) -> bool {
     !point.is_zero() && point.is_in_correct_subgroup_assuming_on_curve()
 }
 
+/// A product of pairings, with weights if there are several signatures. They are members.
+fn holds(keys: &[G1], mut hashes: Vec<G2>, signatures: &[G2]) -> bool {
+    let (mut g1, sum) = if keys.len() == 1 {
+        (keys.to_vec(), signatures[0])
+    } else {
+        let weights = weights(keys.len());
+        let keys: Vec<_> = keys.iter().zip(&weights).map(|(key, w)| key.mul_bigint([*w])).collect();
+        let sum = G2Projective::msm_u64(signatures, &weights).into_affine();
+        (G1Projective::normalize_batch(&keys), sum)
+    };
+    g1.push(-G1::generator());
+    hashes.push(sum);
+    Bls12_381::multi_pairing(g1, hashes).is_zero()
+}
+
+type HasherG2 = Hasher<ark_bls12_381::g2::Config>;
+
+fn hashes(hasher: &HasherG2, load: &Load) -> Vec<G2> {
+    load.messages.iter().map(|m| hasher.hash(&m.0).expect("a point")).collect()
+}
+
 fn min_pk(load: Load) -> Result<Task> {
-    let hasher = hasher::<ark_bls12_381::g2::Config>(&load)?;
+    let hasher: HasherG2 = hasher(&load)?;
     let (keys, signatures): (Vec<G1>, Vec<G2>) = (points(&load.keys)?, points(&load.signatures)?);
     Task::new(if keys.len() == 1 { ALONE } else { BATCH }, move || {
-        let mut g2: Vec<G2> = load.messages.iter().map(|m| hasher.hash(&m.0).expect("a point")).collect();
         let members = signatures.iter().all(is_member);
-        let (mut g1, sum) = if keys.len() == 1 {
-            (keys.clone(), signatures[0])
-        } else {
-            let weights = weights(keys.len());
-            let keys: Vec<_> = keys.iter().zip(&weights).map(|(key, w)| key.mul_bigint([*w])).collect();
-            let sum = G2Projective::msm_u64(&signatures, &weights).into_affine();
-            (G1Projective::normalize_batch(&keys), sum)
+        Answer::Verdict(members && holds(&keys, hashes(&hasher, &load), &signatures))
+    })
+}
+
+/// Its decoder checks the subgroup.
+fn from_bytes(load: Load) -> Result<Task> {
+    let hasher: HasherG2 = hasher(&load)?;
+    Task::new(FROM_BYTES, move || {
+        let (Ok(keys), Ok(signatures)) = (points::<G1>(&load.keys), points::<G2>(&load.signatures)) else {
+            return Answer::Verdict(false);
         };
-        g1.push(-G1::generator());
-        g2.push(sum);
-        Answer::Verdict(members && Bls12_381::multi_pairing(g1, g2).is_zero())
+        let some = !keys.iter().any(G1::is_zero) && !signatures.iter().any(G2::is_zero);
+        Answer::Verdict(some && holds(&keys, hashes(&hasher, &load), &signatures))
+    })
+}
+
+fn same_message(load: Load) -> Result<Task> {
+    let hasher: HasherG2 = hasher(&load)?;
+    let (keys, signatures): (Vec<G1>, Vec<G2>) = (points(&load.keys)?, points(&load.signatures)?);
+    Task::new(SAME_MESSAGE, move || {
+        let weights = weights(keys.len());
+        let key = G1Projective::msm_u64(&keys, &weights).into_affine();
+        let sum = G2Projective::msm_u64(&signatures, &weights).into_affine();
+        Answer::Verdict(signatures.iter().all(is_member) && holds(&[key], hashes(&hasher, &load), &[sum]))
+    })
+}
+
+fn sets(load: Load) -> Result<Task> {
+    let hasher: HasherG2 = hasher(&load)?;
+    let (keys, signatures): (Vec<G1>, Vec<G2>) = (points(&load.keys)?, points(&load.signatures)?);
+    let sets = members(&keys, &load.sets)?;
+    Task::new(SETS, move || {
+        let sums: Vec<_> = sets.iter().map(|set| set.iter().sum::<G1Projective>()).collect();
+        let keys = G1Projective::normalize_batch(&sums);
+        Answer::Verdict(signatures.iter().all(is_member) && holds(&keys, hashes(&hasher, &load), &signatures))
+    })
+}
+
+fn block(load: Load) -> Result<Task> {
+    let hasher: HasherG2 = hasher(&load)?;
+    let (mut keys, signatures): (Vec<G1>, Vec<G2>) = (points(&load.keys)?, points(&load.signatures)?);
+    keys.push(-G1::generator());
+    Task::new(BLOCK, move || {
+        let mut g2 = hashes(&hasher, &load);
+        g2.push(signatures[0]);
+        Answer::Verdict(is_member(&signatures[0]) && Bls12_381::multi_pairing(&keys, g2).is_zero())
     })
 }
 

@@ -5,7 +5,9 @@ use std::{ffi::c_void, sync::OnceLock};
 
 use anyhow::{Result, bail, ensure};
 use mcl_rust::{CurveType, Fp, Fr, G1, G2, GT};
-use quorate_peers::{Answer, Bytes, Job, Load, Suite, Task, serve, weights};
+use quorate_peers::{
+    Answer, BATCH, BLOCK, Bytes, FROM_BYTES, Job, Load, SAME_MESSAGE, SETS, Suite, Task, members, serve, weights,
+};
 
 unsafe extern "C" {
     fn mclBn_setETHserialization(enable: i32);
@@ -45,6 +47,10 @@ fn main() -> Result<()> {
             (Suite::MinPk, Job::Verify) => min_pk(load),
             (Suite::MinSig, Job::Verify) => min_sig(load),
             (Suite::MinSig, _) => bail!("not asked with keys in G2"),
+            (_, Job::FromBytes) => from_bytes(load),
+            (_, Job::SameMessage) => same_message(load),
+            (_, Job::Sets) => sets(load),
+            (_, Job::Block) => block(load),
             (_, Job::Aggregate) => aggregate(load),
             (_, Job::KeySum) => {
                 let keys = g1(&load.keys)?;
@@ -185,29 +191,79 @@ fn negated_g1(point: &G1) -> G1 {
     minus
 }
 
+fn hashes(load: &Load) -> Vec<G2> {
+    (0..load.messages.len()).map(|i| hash_g2(load, i)).collect()
+}
+
+/// A product of pairings, with weights if there are several signatures. They are members.
+fn holds(load: &Load, keys: &[G1], signatures: &[G2], minus: &G1) -> bool {
+    let (mut p, sum) = if keys.len() == 1 {
+        (keys.to_vec(), signatures[0].clone())
+    } else {
+        let weights = scalars(keys.len());
+        let mut sum = G2::zero();
+        G2::mul_vec(&mut sum, signatures, &weights);
+        let weighted = keys.iter().zip(&weights).map(|(key, weight)| {
+            let mut product = G1::zero();
+            G1::mul(&mut product, key, weight);
+            product
+        });
+        (weighted.collect(), sum)
+    };
+    let mut q = hashes(load);
+    p.push(minus.clone());
+    q.push(sum);
+    is_one(&p, &q)
+}
+
 fn min_pk(load: Load) -> Result<Task> {
     let (keys, signatures, minus) = (g1(&load.keys)?, g2(&load.signatures)?, minus_g1());
-    let note = if keys.len() == 1 { ALONE } else { "a product of pairings with weights of 64 bits, by its verbs" };
-    Task::new(note, move || {
-        let mut q: Vec<_> = (0..keys.len()).map(|i| hash_g2(&load, i)).collect();
-        let members = signatures.iter().all(is_member_g2);
-        let (mut p, sum) = if keys.len() == 1 {
-            (keys.clone(), signatures[0].clone())
-        } else {
-            let weights: Vec<_> = weights(keys.len()).into_iter().map(weight).collect();
-            let mut sum = G2::zero();
-            G2::mul_vec(&mut sum, &signatures, &weights);
-            let weighted = keys.iter().zip(&weights).map(|(key, weight)| {
-                let mut product = G1::zero();
-                G1::mul(&mut product, key, weight);
-                product
-            });
-            (weighted.collect(), sum)
-        };
-        p.push(minus.clone());
-        q.push(sum);
-        Answer::Verdict(members && is_one(&p, &q))
+    Task::new(if keys.len() == 1 { ALONE } else { BATCH }, move || {
+        Answer::Verdict(signatures.iter().all(is_member_g2) && holds(&load, &keys, &signatures, &minus))
     })
+}
+
+fn from_bytes(load: Load) -> Result<Task> {
+    let minus = minus_g1();
+    Task::new(FROM_BYTES, move || {
+        let (Ok(keys), Ok(signatures)) = (g1(&load.keys), g2(&load.signatures)) else { return Answer::Verdict(false) };
+        let members = keys.iter().all(is_member_g1) && signatures.iter().all(is_member_g2);
+        Answer::Verdict(members && holds(&load, &keys, &signatures, &minus))
+    })
+}
+
+fn same_message(load: Load) -> Result<Task> {
+    let (keys, signatures, minus) = (g1(&load.keys)?, g2(&load.signatures)?, minus_g1());
+    Task::new(SAME_MESSAGE, move || {
+        let weights = scalars(keys.len());
+        let (mut key, mut sum) = (G1::zero(), G2::zero());
+        G1::mul_vec(&mut key, &keys, &weights);
+        G2::mul_vec(&mut sum, &signatures, &weights);
+        Answer::Verdict(signatures.iter().all(is_member_g2) && holds(&load, &[key], &[sum], &minus))
+    })
+}
+
+fn sets(load: Load) -> Result<Task> {
+    let (keys, signatures, minus) = (g1(&load.keys)?, g2(&load.signatures)?, minus_g1());
+    let sets = members(&keys, &load.sets)?;
+    Task::new(SETS, move || {
+        let sums: Vec<_> = sets.iter().map(|set| total(set)).collect();
+        Answer::Verdict(signatures.iter().all(is_member_g2) && holds(&load, &sums, &signatures, &minus))
+    })
+}
+
+fn block(load: Load) -> Result<Task> {
+    let (mut keys, signatures) = (g1(&load.keys)?, g2(&load.signatures)?);
+    keys.push(minus_g1());
+    Task::new(BLOCK, move || {
+        let mut q = hashes(&load);
+        q.push(signatures[0].clone());
+        Answer::Verdict(is_member_g2(&signatures[0]) && is_one(&keys, &q))
+    })
+}
+
+fn scalars(n: usize) -> Vec<Fr> {
+    weights(n).into_iter().map(weight).collect()
 }
 
 fn weight(weight: u64) -> Fr {

@@ -6,7 +6,9 @@ use bls12_381::{
     hash_to_curve::{ExpandMsgXmd, HashToCurve},
     multi_miller_loop,
 };
-use quorate_peers::{Answer, Bytes, Job, Load, Suite, Task, serve, weights};
+use quorate_peers::{
+    Answer, BATCH, BLOCK, Bytes, FROM_BYTES, Job, Load, SAME_MESSAGE, SETS, Suite, Task, members, serve, weights,
+};
 use sha2::Sha256;
 
 const ALONE: &str = "multi_miller_loop and final_exponentiation";
@@ -17,6 +19,10 @@ fn main() -> Result<()> {
         (Suite::MinPk, Job::Verify) => min_pk(load),
         (Suite::MinSig, Job::Verify) => min_sig(load),
         (Suite::MinSig, _) => bail!("not asked with keys in G2"),
+        (_, Job::FromBytes) => from_bytes(load),
+        (_, Job::SameMessage) => same_message(load),
+        (_, Job::Sets) => sets(load),
+        (_, Job::Block) => block(load),
         (_, Job::Aggregate) => aggregate(load),
         (_, Job::KeySum) => {
             let keys = keys(&load.keys)?;
@@ -59,25 +65,83 @@ fn is_member(signature: &G2Affine) -> bool {
     !bool::from(signature.is_identity()) && bool::from(signature.is_torsion_free())
 }
 
+fn sum(points: impl Iterator<Item = G1Projective>) -> G1Projective {
+    points.fold(G1Projective::identity(), |sum, point| sum + point)
+}
+
+fn sum_g2(points: impl Iterator<Item = G2Projective>) -> G2Projective {
+    points.fold(G2Projective::identity(), |sum, point| sum + point)
+}
+
+fn scalars(n: usize) -> Vec<Scalar> {
+    weights(n).into_iter().map(Scalar::from).collect()
+}
+
+fn affine(points: &[G1Projective]) -> Vec<G1Affine> {
+    let mut affine = vec![G1Affine::identity(); points.len()];
+    G1Projective::batch_normalize(points, &mut affine);
+    affine
+}
+
+/// A product of pairings, with weights if there are several signatures. They are members.
+fn holds(load: &Load, keys: &[G1Affine], signatures: &[G2Affine]) -> bool {
+    let (keys, sum) = if keys.len() == 1 {
+        (keys.to_vec(), signatures[0])
+    } else {
+        let weights = scalars(keys.len());
+        let weighted: Vec<_> = keys.iter().zip(&weights).map(|(key, weight)| key * weight).collect();
+        let sum = sum_g2(signatures.iter().zip(&weights).map(|(signature, weight)| signature * weight));
+        (affine(&weighted), sum.into())
+    };
+    let mut terms: Vec<_> = keys.into_iter().enumerate().map(|(i, key)| (key, hash(load, i))).collect();
+    terms.push((-G1Affine::generator(), sum));
+    is_one(&terms)
+}
+
 fn min_pk(load: Load) -> Result<Task> {
     let (keys, signatures) = (keys(&load.keys)?, signatures(&load.signatures)?);
-    if keys.len() == 1 {
-        return Task::new(ALONE, move || {
-            let terms = [(keys[0], hash(&load, 0)), (-G1Affine::generator(), signatures[0])];
-            Answer::Verdict(is_member(&signatures[0]) && is_one(&terms))
-        });
-    }
-    Task::new("a product of pairings with weights of 64 bits, by its verbs", move || {
-        let weights: Vec<_> = weights(keys.len()).into_iter().map(Scalar::from).collect();
-        let members = signatures.iter().all(is_member);
-        let weighted = signatures.iter().zip(&weights).map(|(signature, weight)| signature * weight);
-        let sum = weighted.fold(G2Projective::identity(), |sum, term| sum + term);
-        let weighted: Vec<_> = keys.iter().zip(&weights).map(|(key, weight)| key * weight).collect();
-        let mut affine = vec![G1Affine::identity(); weighted.len()];
-        G1Projective::batch_normalize(&weighted, &mut affine);
-        let mut terms: Vec<_> = affine.into_iter().enumerate().map(|(i, key)| (key, hash(&load, i))).collect();
-        terms.push((-G1Affine::generator(), sum.into()));
-        Answer::Verdict(members && is_one(&terms))
+    Task::new(if keys.len() == 1 { ALONE } else { BATCH }, move || {
+        Answer::Verdict(signatures.iter().all(is_member) && holds(&load, &keys, &signatures))
+    })
+}
+
+/// Its decoder checks the subgroup.
+fn from_bytes(load: Load) -> Result<Task> {
+    Task::new(FROM_BYTES, move || {
+        let (Ok(keys), Ok(signatures)) = (keys(&load.keys), signatures(&load.signatures)) else {
+            return Answer::Verdict(false);
+        };
+        let none = keys.iter().any(|key| key.is_identity().into()) || signatures.iter().any(|s| s.is_identity().into());
+        Answer::Verdict(!none && holds(&load, &keys, &signatures))
+    })
+}
+
+fn same_message(load: Load) -> Result<Task> {
+    let (keys, signatures) = (keys(&load.keys)?, signatures(&load.signatures)?);
+    Task::new(SAME_MESSAGE, move || {
+        let weights = scalars(keys.len());
+        let key = sum(keys.iter().zip(&weights).map(|(key, weight)| key * weight)).into();
+        let signature = sum_g2(signatures.iter().zip(&weights).map(|(signature, weight)| signature * weight)).into();
+        Answer::Verdict(signatures.iter().all(is_member) && holds(&load, &[key], &[signature]))
+    })
+}
+
+fn sets(load: Load) -> Result<Task> {
+    let (keys, signatures) = (keys(&load.keys)?, signatures(&load.signatures)?);
+    let sets = members(&keys, &load.sets)?;
+    Task::new(SETS, move || {
+        let sums: Vec<_> =
+            sets.iter().map(|set| set.iter().fold(G1Projective::identity(), |sum, key| sum + key)).collect();
+        Answer::Verdict(signatures.iter().all(is_member) && holds(&load, &affine(&sums), &signatures))
+    })
+}
+
+fn block(load: Load) -> Result<Task> {
+    let (keys, signatures) = (keys(&load.keys)?, signatures(&load.signatures)?);
+    Task::new(BLOCK, move || {
+        let mut terms: Vec<_> = keys.iter().enumerate().map(|(i, key)| (*key, hash(&load, i))).collect();
+        terms.push((-G1Affine::generator(), signatures[0]));
+        Answer::Verdict(is_member(&signatures[0]) && is_one(&terms))
     })
 }
 
