@@ -177,7 +177,8 @@ mod tests {
         ] {
             let node = Proxy::alone(move |_, _| Err(said.to_owned()));
             let rpc = Rpc::new(&node.url).unwrap();
-            let asked = doubt_of_key(&rpc, &tests::terms(), Address::ZERO, Bytes::new());
+            let terms = tests::terms();
+            let asked = doubt_of_key(&rpc, &terms, Address::ZERO, Bytes::new());
             let doubt = runtime().unwrap().block_on(asked).unwrap();
             assert!(doubt.starts_with(expected), "{doubt}");
         }
