@@ -114,7 +114,7 @@ export interface VerifierOptions extends EngineOptions {
 }
 
 export interface Abortable {
-  /** When it is aborted, the promise is rejected with an `AbortError`. Work that has started ends by itself. */
+  /** When it is aborted, the promise is rejected with an `AbortError`. The call is computed all the same, also if it waits for its turn. */
   signal?: AbortSignal | undefined;
 }
 

@@ -274,7 +274,7 @@ class Plan {
     return { chainId, keyGroup, settling: await plan.#native.settling(plan.#signature(signature, `${name}.signature`)) };
   }
 
-  /** A copy: the caller may use its array again while another thread reads. */
+  /** A copy: another thread of JavaScript may write to memory that is shared. */
   #signature(value, name = "signature") {
     return new Uint8Array(bytes(name, value, this.#network.signatureLength));
   }

@@ -153,7 +153,7 @@ class KeySet {
   async verify(members, message, signature, options) {
     const ends = signal("options.signal", object("options", options).signal);
     const bits = this.#bits(members);
-    // Copies: the caller may use its arrays again while another thread reads. (The `slice` of a Buffer is none.)
+    // Copies: another thread of JavaScript may write to memory that is shared. (The `slice` of a Buffer is none.)
     const [said, signed] = [new Uint8Array(bytes("message", message)), new Uint8Array(bytes("signature", signature))];
     return abortable(ends, async () => verdicts(await this.#native.verify(bits, said, signed), 1)[0]);
   }

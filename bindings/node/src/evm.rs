@@ -23,7 +23,7 @@ use quorate_evm::{
 };
 
 use crate::{
-    fault::{Result, called},
+    fault::{Result, called, guarded},
     job::job,
     keys::bytes,
     verdicts::NativeVerdicts,
@@ -203,11 +203,11 @@ impl NativeNetwork {
     pub fn collect<'env>(
         &self,
         env: &'env Env,
-        digest: Uint8Array,
+        digest: &[u8],
         members: Vec<u32>,
-        signatures: Uint8Array,
+        signatures: &[u8],
     ) -> Result<Object<'env>> {
-        let network = self.0.clone();
+        let (network, digest, signatures) = (self.0.clone(), digest.to_vec(), signatures.to_vec());
         job(env, move || collected(&network, &digest, &members, &signatures))
     }
 
@@ -215,8 +215,9 @@ impl NativeNetwork {
     #[napi(ts_return_type = "Promise<NativePlan>")]
     pub fn plan<'env>(&self, env: &'env Env, signers: Vec<u32>, order: NativeOrder) -> Result<Object<'env>> {
         let network = self.0.clone();
+        let order = guarded(|| order_of(&order));
         job(env, move || {
-            let order = order_of(&order)?;
+            let order = order?;
             let members = network.keys.len();
             let signers = signers.into_iter().map(|index| index as usize);
             // Before memory is taken for a bitmap that reaches so far.
@@ -304,15 +305,15 @@ impl NativePlan {
 
     /// Whether the contract will accept a signature, on another thread.
     #[napi(ts_return_type = "Promise<boolean>")]
-    pub fn verify<'env>(&self, env: &'env Env, signature: Uint8Array) -> Result<Object<'env>> {
-        let both = self.0.clone();
+    pub fn verify<'env>(&self, env: &'env Env, signature: &[u8]) -> Result<Object<'env>> {
+        let (both, signature) = (self.0.clone(), signature.to_vec());
         job(env, move || Ok(verified(&both.1, &signature)?.is_some()))
     }
 
     /// The call with a signature, on another thread; `null` if the signature is false.
     #[napi(ts_return_type = "Promise<NativeCall | null>")]
-    pub fn call<'env>(&self, env: &'env Env, signature: Uint8Array) -> Result<Object<'env>> {
-        let both = self.0.clone();
+    pub fn call<'env>(&self, env: &'env Env, signature: &[u8]) -> Result<Object<'env>> {
+        let (both, signature) = (self.0.clone(), signature.to_vec());
         job(env, move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
@@ -326,13 +327,13 @@ impl NativePlan {
     pub fn post<'env>(
         &self,
         env: &'env Env,
-        signature: Uint8Array,
+        signature: &[u8],
         slot: u32,
-        content: Uint8Array,
+        content: &[u8],
         time: BigInt,
         block: BigInt,
     ) -> Result<Object<'env>> {
-        let both = self.0.clone();
+        let (both, signature, content) = (self.0.clone(), signature.to_vec(), content.to_vec());
         job(env, move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
@@ -345,8 +346,8 @@ impl NativePlan {
 
     /// What a hub takes in place of the call, on another thread; `null` if the signature is false.
     #[napi(ts_return_type = "Promise<NativeSettling | null>")]
-    pub fn settling<'env>(&self, env: &'env Env, signature: Uint8Array) -> Result<Object<'env>> {
-        let both = self.0.clone();
+    pub fn settling<'env>(&self, env: &'env Env, signature: &[u8]) -> Result<Object<'env>> {
+        let (both, signature) = (self.0.clone(), signature.to_vec());
         job(env, move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };

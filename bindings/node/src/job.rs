@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// A promise of what `work` returns, which is computed on a thread of the pool. It is rejected with the fault, or if the work panics, or if
-/// the system gives no thread. If the environment of Node ends first, nobody hears of the result.
+/// the system gives no thread. If the environment of Node ends first, nobody hears of the result, and the memory of its arrays is gone: the
+/// work has copies of what it reads. So a `Uint8Array` of napi, which is a view, must not be in it.
 pub(crate) fn job<T>(
     env: &Env,
     work: impl FnOnce() -> std::result::Result<T, CallFailure> + Send + 'static,

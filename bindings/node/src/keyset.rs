@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use napi::{
     Env,
-    bindgen_prelude::{ClassInstance, Object, Uint8Array, Uint8ArraySlice},
+    bindgen_prelude::{ClassInstance, Object, Uint8ArraySlice},
 };
 use napi_derive::napi;
 use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
@@ -66,16 +66,17 @@ impl NativeKeySet {
         bytes(env, || self.0.sum(members))
     }
 
-    /// Whether members signed a message, on another thread. JavaScript must not change the bytes before the promise is settled.
+    /// Whether members signed a message, on another thread.
     #[napi(ts_return_type = "Promise<NativeVerdicts>")]
     pub fn verify<'env>(
         &self,
         env: &'env Env,
-        members: Uint8Array,
-        message: Uint8Array,
-        signature: Uint8Array,
+        members: &[u8],
+        message: &[u8],
+        signature: &[u8],
     ) -> Result<Object<'env>> {
         let committee = self.0.clone();
+        let [members, message, signature] = [members, message, signature].map(<[u8]>::to_vec);
         job(env, move || verified(&**committee, &members, &message, &signature))
     }
 

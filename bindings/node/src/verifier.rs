@@ -1,9 +1,6 @@
 //! Packed claims to verdicts.
 
-use napi::{
-    Env,
-    bindgen_prelude::{Object, Uint8Array},
-};
+use napi::{Env, bindgen_prelude::Object};
 use napi_derive::napi;
 use quorate::ClaimBytes;
 use quorate_c::{CallFailure, Engine, EngineOptions, packed};
@@ -29,19 +26,19 @@ impl NativeVerifier {
         called(|| Engine::new(&options)).map(Self)
     }
 
-    /// Verifies packed claims on another thread. JavaScript must not change the bytes before the promise is settled.
+    /// Verifies packed claims on another thread.
     #[napi(ts_return_type = "Promise<NativeVerdicts>")]
     pub fn verify<'env>(
         &self,
         env: &'env Env,
-        packed: Uint8Array,
+        packed: &[u8],
         sets: NamedSets<'_>,
         remember: bool,
     ) -> Result<Object<'env>> {
-        let (engine, sets) = (self.0.clone(), kept(&sets));
+        let (engine, packed, sets) = (self.0.clone(), packed.to_vec(), kept(&sets));
         job(env, move || {
             let claims = packed::read(&packed)?;
-            drop(sets);
+            drop((packed, sets));
             verified(&engine, &claims, remember)
         })
     }

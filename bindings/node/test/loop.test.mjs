@@ -195,6 +195,30 @@ test("worker threads verify at the same time, and can be ended meanwhile", async
   assert.equal((await verify(claims))[0].valid, true);
 });
 
+test("a worker thread can be ended while its calls wait for their turn", async () => {
+  const busy = `
+    import { parentPort } from "node:worker_threads";
+    import { SecretKey, verify } from ${JSON.stringify(import.meta.resolve("quorate"))};
+    const key = SecretKey.generate("eth2");
+    const [publicKey, message] = [key.publicKey(), new Uint8Array(32)];
+    const claims = new Array(300).fill({ suite: "eth2", publicKey, message, signature: key.sign(message) });
+    for (let call = 0; call < 40; call += 1) verify(claims).catch(() => {});
+    // So much memory goes back to the system when it is freed: a call that reads the worker's array later ends the process.
+    verify([{ ...claims[0], message: new Uint8Array(2 ** 26), signature: new Uint8Array(1) }]).catch(() => {});
+    parentPort.postMessage("busy");
+  `;
+  const { stdout } = await runWith(`
+    const { once } = await import("node:events");
+    const { Worker } = await import("node:worker_threads");
+    const worker = new Worker(new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(busy)}`)}));
+    await once(worker, "message");
+    await worker.terminate();
+    // Calls begin in their order, so all of the worker's have begun when this one has ended.
+    console.log((await verify([claims[0]]))[0].valid);
+  `);
+  assert.equal(stdout, "true\n");
+});
+
 test("the process can end while claims are verified", async () => {
   const script = `
     import { Batcher, SecretKey, verify } from "quorate";

@@ -323,8 +323,16 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 impl<S: Suite> MemberKeys for Members<S> {
     fn push(&self, keys: &[u8], assumed: bool) -> Result<(), CallFailure> {
         let keys = suites::parts("public keys", keys, self.suite.0.key_length())?;
-        let decoded = Arc::make_mut(&mut write(&self.set)).decode(&keys, assumed, NonZeroUsize::MIN, &mut random()?);
-        decoded.map_err(|error| CallFailure::new(Code::Encoding, error.to_string()))
+        // In a set of their own: decoding many takes seconds, and whoever hands in a claim about the set would wait for it.
+        let mut decoded = KeySet::new(self.suite.0, Backend::auto());
+        let ended = decoded.decode(&keys, assumed, NonZeroUsize::MIN, &mut random()?);
+        ended.map_err(|error| CallFailure::new(Code::Encoding, error.to_string()))?;
+        let indices: Vec<_> = (0..decoded.len() as u32).collect();
+        let keys = decoded.keys(&indices)?;
+        let mut set = write(&self.set);
+        let set = Arc::make_mut(&mut set);
+        keys.into_iter().for_each(|key| if assumed { set.push_assumed(key) } else { set.push(key) });
+        Ok(())
     }
 
     fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure> {
@@ -349,5 +357,36 @@ impl<S: Suite> MemberKeys for Members<S> {
 
     fn handle(&self) -> AnyKeySet {
         Arc::clone(&*read(&self.set)).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc::channel, thread, time::Duration};
+
+    use quorate::{MinPk, keyset::Possession};
+
+    use super::*;
+
+    /// Otherwise a claim about the set, which reads it, would wait until all keys are decoded.
+    #[test]
+    fn keys_are_decoded_while_others_read_the_set() {
+        let set = RwLock::new(Arc::new(KeySet::new(MinPk::Eth2, Backend::auto())));
+        let members = Members { suite: In(MinPk::Eth2), set };
+        let key = of(MinPk::Eth2.any()).derive(&[7; 32], b"").unwrap().public_key();
+        let (answers, received) = channel();
+        let reading = read(&members.set);
+        thread::scope(|scope| {
+            scope.spawn(|| answers.send(members.push(&[&key[..], &[0; 48]].concat(), true)));
+            let answer = received.recv_timeout(Duration::from_secs(60));
+            drop(reading);
+            assert_eq!(answer.expect("an answer while the set is read").unwrap_err().code, Code::Encoding);
+        });
+        assert_eq!(members.members(), 0, "all of them, or none");
+        members.push(&key, false).unwrap();
+        members.push(&key, true).unwrap();
+        let possession = |index| read(&members.set).possession(index).unwrap();
+        assert_eq!([possession(0), possession(1)], [Possession::Unproven, Possession::Assumed]);
+        assert_eq!(members.sum(&[1]).unwrap(), key);
     }
 }
