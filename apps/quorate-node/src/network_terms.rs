@@ -35,13 +35,14 @@ options! {
     /// The first second of epoch 0 in Unix time, at most a year after the newest block [default: that of the newest block]
     #[arg(value_name = "SECOND", help_heading = "Terms")]
     genesis: u64, "QUORATE_NETWORK_GENESIS";
-    /// Seconds of an epoch. Weights are fixed for an epoch, and its tasks settle in it and in the next one [default: 86400]
+    /// Seconds of an epoch, at most a year. Weights are fixed for an epoch, and its tasks settle in it and in the next one [default: 86400]
     #[arg(value_name = "SECONDS", help_heading = "Terms")]
     epoch_length: u64, "QUORATE_NETWORK_EPOCH_LENGTH";
-    /// For how many seconds conflicts can be reported after their epoch can settle nothing more [default: 604800]
+    /// For how many seconds conflicts can be reported after their epoch can settle nothing more, at most a year [default: 604800]
     #[arg(value_name = "SECONDS", help_heading = "Terms")]
     slashing_window: u64, "QUORATE_NETWORK_SLASHING_WINDOW";
-    /// Seconds from the request of a withdrawal to its payout [default: the slashing window and two epochs, the least]
+    /// Seconds from the request of a withdrawal to its payout, at most three years [default: the slashing window and two epochs, the
+    /// least]
     #[arg(value_name = "SECONDS", help_heading = "Terms")]
     withdrawal_delay: u64, "QUORATE_NETWORK_WITHDRAWAL_DELAY";
     /// How many tokens weigh 1 [default: 1]

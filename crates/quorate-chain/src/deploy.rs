@@ -83,11 +83,11 @@ pub struct NetworkPlan {
     pub pool: U256,
     /// The first second of epoch 0, at most a year after the newest block. Without it, the time of the newest block.
     pub genesis: Option<u64>,
-    /// See `ITaskNetwork.Parameters`, as of all that follow.
+    /// See `ITaskNetwork.Parameters`, as of all that follow. At most a year.
     pub epoch_length: u64,
-    /// How long conflicts can be reported after the epoch can settle nothing more.
+    /// How long conflicts can be reported after the epoch can settle nothing more. At most a year.
     pub slashing_window: u64,
-    /// At least the slashing window and two epochs.
+    /// At least the slashing window and two epochs, and at most three years.
     pub withdrawal_delay: u64,
     /// Tokens that weigh 1.
     pub unit: u128,
@@ -139,10 +139,11 @@ impl Default for NetworkPlan {
 }
 
 impl NetworkPlan {
-    /// Checks what the contract's constructor checks (`NetworkTerms`), before anything is sent and paid.
+    /// Checks what the contract's constructor checks (`NetworkTerms`), before anything is sent and paid; and that no time is so long that
+    /// stake is locked for good, as with milliseconds in the place of seconds.
     ///
     /// # Errors
-    /// [`DeployError::Term`], with the first term that the contract refuses.
+    /// [`DeployError::Term`], with the first term that is refused.
     pub fn check(&self) -> Result<(), DeployError> {
         let wrong = |term, found: &dyn Display, expected: String| {
             Err(DeployError::Term { term, found: found.to_string(), expected })
@@ -154,6 +155,19 @@ impl NetworkPlan {
         }
         if self.slashing_window == 0 {
             return wrong("slashing window", &0, "it must be at least a second".to_owned());
+        }
+        for (term, found, most) in [
+            ("epoch length", self.epoch_length, YEAR),
+            ("slashing window", self.slashing_window, YEAR),
+            ("withdrawal delay", self.withdrawal_delay, 3 * YEAR),
+        ] {
+            if found > most {
+                return wrong(
+                    term,
+                    &found,
+                    format!("at most {most} are allowed, because it is fixed for good: write seconds"),
+                );
+            }
         }
         if u128::from(self.withdrawal_delay) < least_delay {
             let expected = format!("it must be at least {least_delay}: the slashing window and two epochs");
@@ -325,6 +339,15 @@ mod tests {
         for (changed, expected) in [
             (NetworkPlan { epoch_length: 0, ..plan() }, "epoch length is 0"),
             (NetworkPlan { slashing_window: 0, ..plan() }, "slashing window is 0"),
+            (
+                NetworkPlan { epoch_length: 86_400_000, ..plan() },
+                "epoch length is 86400000; at most 31536000 are allowed",
+            ),
+            (NetworkPlan { slashing_window: 604_800_000, ..plan() }, "slashing window is 604800000; at most 31536000"),
+            (
+                NetworkPlan { withdrawal_delay: 777_600_000, ..plan() },
+                "withdrawal delay is 777600000; at most 94608000",
+            ),
             (
                 NetworkPlan { withdrawal_delay: 259_199, ..plan() },
                 "withdrawal delay is 259199; it must be at least 259200",

@@ -495,11 +495,15 @@ impl Rpc {
         let block = block.map_or_else(|| json!("latest"), |hash| json!({ "blockHash": hash }));
         let request = json!({ "to": contract, "data": Bytes::from(call.abi_encode()) });
         let answer: Bytes = self.ask("eth_call", json!([request, block])).await?;
-        C::abi_decode_returns(&answer).map_err(|error| RpcError::Undecodable {
-            node: self.shown.clone(),
-            contract,
-            call: C::SIGNATURE,
-            why: error.to_string(),
+        C::abi_decode_returns(&answer).map_err(|error| {
+            let (node, why) = (self.shown.clone(), error.to_string());
+            // A function answers with whole words. A part of one was cut off on the way, and says nothing about the contract.
+            if answer.len().is_multiple_of(32) {
+                RpcError::Undecodable { node, contract, call: C::SIGNATURE, why }
+            } else {
+                let why = format!("{} bytes for {}, which are not whole words: {why}", answer.len(), C::SIGNATURE);
+                RpcError::Answer { node, method: "eth_call", why }
+            }
         })
     }
 

@@ -310,6 +310,29 @@ fn logs_that_come_late_count_once() {
     program.ends().exits(0);
 }
 
+/// A provider cuts off what logs say, for some seconds. The follower ends with 1, with which systemd starts it again, and reads all anew.
+#[test]
+fn a_node_that_garbles_its_logs_does_not_end_a_service_for_good() {
+    let Some(mut world) = started(4) else { return };
+    let folder = Folder::new();
+    let proxy = Proxy::start(&world.url());
+    let program = folder.background(&proxy.url, world.contract(), &["--confirmations", "0"]);
+    folder.wait("the first epoch", |network| *network == world.network);
+    proxy.tells(|question, answer| {
+        if question["method"] == "eth_getLogs" {
+            for log in answer["result"].as_array_mut().into_iter().flatten() {
+                let data = log["data"].as_str().unwrap_or_default().to_owned();
+                log["data"] = json!(data[..data.len().max(4) - 2]);
+            }
+        }
+        true
+    });
+    world.settle(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    program.ends().exits(1).says("the node garbles its logs");
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+}
+
 /// The chain leaves its last block while the program asks about it: after the logs for a transaction, or for the contract's state.
 #[test]
 fn a_reorganisation_between_two_questions_is_undone() {

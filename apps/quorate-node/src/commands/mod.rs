@@ -22,7 +22,7 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
-    Payer, PayerFile, Rpc, RpcLimits,
+    Payer, PayerFile, Rpc, RpcError, RpcLimits,
     account::{Account, AccountError, Transacted},
     rpc::TransactionReceipt,
     task_network::read_terms,
@@ -247,15 +247,15 @@ impl Token {
         Self { decimals, symbol }
     }
 
-    /// The decimals of a token's amounts; `None` if the contract says none. An amount that is read with other ones is another amount, so
-    /// an error of the node counts as no answer of the contract.
+    /// The decimals of a token's amounts; `None` if the contract reverts at that question. An amount that is read with other ones is another
+    /// amount, so neither an error of the node counts as the contract's word, nor the empty answer of one that does not have it yet.
     ///
     /// # Errors
     /// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say what the token answers.
     pub(crate) async fn decimals(rpc: &Rpc, token: Address) -> Result<Option<u8>> {
         match rpc.read(token, &Erc20::decimalsCall {}, None).await {
             Ok(decimals) => Ok(Some(decimals)),
-            Err(error) if error.is_of_contract() => Ok(None),
+            Err(error) if error.is_of_contract() && !matches!(error, RpcError::Undecodable { .. }) => Ok(None),
             Err(error) => Err(Failure::io(error)),
         }
     }
@@ -377,6 +377,10 @@ mod tests {
             let failure = token(move || Err(said.to_owned())).unwrap_err();
             assert_eq!(failure.exit, Exit::Io, "{said}");
             assert!(failure.error.to_string().contains(said), "{}", failure.error);
+        }
+        // A node without the contract, and an answer that was cut off.
+        for answer in [Bytes::new(), Bytes::from(vec![0; 31])] {
+            assert_eq!(token(move || Ok(json!(answer))).unwrap_err().exit, Exit::Io);
         }
         let whole = token(|| Err("execution reverted".to_owned())).unwrap();
         assert_eq!((whole.decimals, whole.amount("tokens", "100").unwrap()), (0, U256::from(100)));

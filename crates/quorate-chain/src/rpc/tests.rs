@@ -6,6 +6,7 @@ use std::{
     thread,
 };
 
+use quorate_evm::contract::Erc20;
 use quorate_lab::proxy::{Proxy, ProxyReply};
 use tokio::runtime;
 
@@ -130,5 +131,19 @@ fn an_error_under_a_status_of_its_own_keeps_its_words() {
         let (error, questions) = sent_under(404, body);
         assert!(matches!(error, RpcError::Unreachable { .. }) && questions == 3, "{error}");
         assert!(error.to_string().contains("HTTP status 404"), "{error}");
+    }
+}
+
+/// A gateway cuts a byte off each answer. The contract is the right one all the same, as opposed to one that answers nothing.
+#[test]
+fn an_answer_that_is_cut_off_says_nothing_about_the_contract() {
+    let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for (bytes, is_of_contract) in [(31, false), (1, false), (0, true)] {
+        let answer = Bytes::from(vec![0; bytes]);
+        let node = Proxy::alone(move |_, _| Ok(json!(answer)));
+        let rpc = Rpc::new(&node.url).unwrap();
+        let error = asked.block_on(rpc.read(Address::ZERO, &Erc20::decimalsCall {}, None)).unwrap_err();
+        assert_eq!(error.is_of_contract(), is_of_contract, "{error}");
+        assert!(error.to_string().contains("decimals()"), "{error}");
     }
 }

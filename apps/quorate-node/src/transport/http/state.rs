@@ -546,7 +546,7 @@ mod tests {
     #[test]
     fn a_node_that_takes_the_same_without_end_has_to_wait() {
         let registry = Arc::new(Registry::default());
-        let few = Limits { bytes: Rate { per_second: 1_000, at_once: 4_000 }, ..limits() };
+        let few = Limits { bytes: Rate { per_second: 1, at_once: 4_000 }, ..limits() };
         let terms = Terms { limits: few, ..terms(1, &registry) };
         let tally = Arc::<Tally>::default();
         let (outbox, _inbox) = queue(&terms.limits, tally.clone());
