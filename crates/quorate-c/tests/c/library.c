@@ -139,7 +139,7 @@ static size_t pack_word(uint8_t *packed, size_t at, uint32_t word) {
 
 static size_t pack_bytes(uint8_t *packed, size_t at, const void *data, uint32_t size) {
   at = pack_word(packed, at, size);
-  memcpy(packed + at, data, size);
+  if (size != 0) memcpy(packed + at, data, size);
   return at + size;
 }
 
