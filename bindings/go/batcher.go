@@ -194,10 +194,9 @@ func (b *Batcher) submit(claim *Claim, class Class, deadline time.Time, answer f
 }
 
 func (b *Batcher) submitPacked(claim *Claim, class Class, millis int64, answer func(Answer)) error {
-	s := scratches.Get().(*scratch)
+	s := emptyScratch(1)
 	defer s.release()
-	var err error
-	if s.packed, err = claim.appendTo(s.packed[:0]); err != nil {
+	if err := s.add(claim); err != nil {
 		return err
 	}
 	pointer, err := b.handle.use()

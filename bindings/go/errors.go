@@ -22,7 +22,7 @@ const (
 	CodeInternal ErrorCode = 7
 	// CodeClaims is a claim that cannot be handed over: an unknown kind, or the wrong number of messages for it.
 	CodeClaims ErrorCode = 8
-	// CodeHandle is a handle that was freed: a fault of this package.
+	// CodeHandle is a handle that was freed. The error of a claim that names a closed KeySet is [ErrClosed].
 	CodeHandle ErrorCode = 9
 )
 
@@ -54,5 +54,6 @@ var (
 	ErrClaims   error = &Error{CodeClaims, "the claims cannot be read"}
 )
 
-// ErrClosed is the error of every call on a value after its Close.
+// ErrClosed is the error of every call on a value after its Close, and of a call with a claim that names a closed [KeySet]. Compare it by
+// [errors.Is].
 var ErrClosed = errors.New("quorate: the value is closed")

@@ -109,6 +109,43 @@ func ExampleKeySet() {
 	// false <nil>
 }
 
+func ExampleOfMembers() {
+	committee, err := quorate.NewKeySet(quorate.SuiteEth2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer committee.Close()
+	var votes [][]byte
+	for seed := range byte(4) {
+		secret, key := derive(quorate.SuiteEth2, seed)
+		defer secret.Close()
+		if err := committee.PushAssumed(key); err != nil {
+			log.Fatal(err)
+		}
+		votes = append(votes, sign(secret, "vote"))
+	}
+	sum, err := quorate.Aggregate(quorate.SuiteEth2, [][]byte{votes[0], votes[1], votes[3]})
+	if err != nil {
+		log.Fatal(err)
+	}
+	claims := []quorate.Claim{
+		quorate.OfMembers(committee, quorate.BitmapOf(0, 1, 3), []byte("vote"), sum.Bytes()),
+		quorate.OfMembers(committee, quorate.BitmapOf(2), []byte("vote"), votes[2]),
+		quorate.OfMembers(committee, quorate.BitmapOf(4), []byte("vote"), votes[2]),
+	}
+	verdicts, err := quorate.Verify(context.Background(), claims)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, verdict := range verdicts {
+		fmt.Println(verdict)
+	}
+	// Output:
+	// valid
+	// valid
+	// key set: the claim names member 4 of a key set of 4
+}
+
 func ExampleBatcher() {
 	batcher, err := quorate.NewBatcher(quorate.BatcherOptions{})
 	if err != nil {

@@ -5,6 +5,8 @@ package quorate
 
 #cgo noescape quorate_go_key_set_new
 #cgo nocallback quorate_go_key_set_new
+#cgo noescape quorate_key_set_number
+#cgo nocallback quorate_key_set_number
 #cgo noescape quorate_key_set_push
 #cgo nocallback quorate_key_set_push
 #cgo noescape quorate_key_set_prove
@@ -58,9 +60,13 @@ func (b Bitmap) Count() int {
 //
 // In a suite of proofs of possession a member takes part with others only if it has proven that it holds its secret, or if you say by PushAssumed
 // that it did elsewhere. With a wrong word, the owner of a rogue key can forge for all members.
+//
+// A [Claim] names members of a set, so that many of them are verified together, and by a [Batcher].
 type KeySet struct {
 	handle handle
 	suite  Suite
+	// number is that by which packed claims name the set.
+	number uint64
 }
 
 // NewKeySet makes an empty set. Close frees it.
@@ -76,7 +82,10 @@ func NewKeySet(suite Suite) (*KeySet, error) {
 	set.handle.set(unsafe.Pointer(pointer), func(pointer unsafe.Pointer) {
 		C.quorate_key_set_free((*C.quorate_key_set)(pointer))
 	})
-	return set, nil
+	var number C.uint64_t
+	C.quorate_key_set_number(pointer, &number, &fault)
+	set.number = uint64(number)
+	return set, failure(&fault)
 }
 
 // Close waits for the calls that run, and frees the set. A second Close is [ErrClosed].

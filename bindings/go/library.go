@@ -40,7 +40,12 @@ func failure(fault *C.quorate_error) error {
 	if fault.code == 0 {
 		return nil
 	}
-	return &Error{ErrorCode(fault.code), textOf(unsafe.Slice((*byte)(unsafe.Pointer(&fault.text[0])), len(fault.text)))}
+	text := textOf(unsafe.Slice((*byte)(unsafe.Pointer(&fault.text[0])), len(fault.text)))
+	if ErrorCode(fault.code) == CodeHandle {
+		// A claim names a key set that is closed: handles of this package are used by no call after their Close.
+		return fmt.Errorf("%w: %s", ErrClosed, text)
+	}
+	return &Error{ErrorCode(fault.code), text}
 }
 
 // textOf is the text in front of the first zero.

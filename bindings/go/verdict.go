@@ -17,6 +17,10 @@ const (
 	// VerdictRule says that the claim breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other
 	// counts.
 	VerdictRule VerdictCode = 4
+	// VerdictKeySet says that the claim does not fit the [KeySet] that it names: a set of keys in the other group, a member that the set
+	// does not have, or several members of whom one has not proven its key. The set can be older than the claim, so this says nothing about
+	// who sent it.
+	VerdictKeySet VerdictCode = 5
 	// VerdictOverloaded says that nobody looked at the claim, because as much work waits as the settings of the batcher allow, or
 	// because it alone is larger.
 	VerdictOverloaded VerdictCode = 16
@@ -36,6 +40,7 @@ var verdictNames = map[VerdictCode]string{
 	VerdictMismatch:       "mismatch",
 	VerdictEncoding:       "encoding",
 	VerdictRule:           "rule",
+	VerdictKeySet:         "key set",
 	VerdictOverloaded:     "overloaded",
 	VerdictBanned:         "banned",
 	VerdictDeadlinePassed: "deadline passed",
@@ -64,8 +69,8 @@ func (v Verdict) Valid() bool {
 	return v.Code == VerdictValid
 }
 
-// False says whether the claim was looked at and is not true, so that its sender is at fault. A claim that nobody looked at, or that is
-// undecided, is neither valid nor false.
+// False says whether the claim was looked at and is not true, so that its sender is at fault. A claim that nobody looked at, that is
+// undecided, or that does not fit its key set, is neither valid nor false.
 func (v Verdict) False() bool {
 	return v.Code == VerdictMismatch || v.Code == VerdictEncoding || v.Code == VerdictRule
 }

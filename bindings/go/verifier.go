@@ -158,13 +158,15 @@ func (v *Verifier) verify(ctx context.Context, claims []Claim, remember bool) ([
 func (v *Verifier) VerifyOne(suite Suite, publicKey, message, signature []byte) (Verdict, error) {
 	// The arrays stay on the stack, so that the call allocates nothing.
 	keys, messages := [1][]byte{publicKey}, [1][]byte{message}
-	claims := [1]Claim{{Suite: suite, PublicKeys: keys[:], Messages: messages[:], Kind: KindShared, Signature: signature}}
-	packed, err := pack(claims[:])
-	if err != nil {
+	claim := Claim{Suite: suite, PublicKeys: keys[:], Messages: messages[:], Kind: KindShared, Signature: signature}
+	s := emptyScratch(1)
+	var err error
+	if s.packed, err = claim.appendTo(s.packed); err != nil {
+		s.release()
 		return Verdict{}, err
 	}
 	var verdicts [1]Verdict
-	if err := v.decide(packed, false, verdicts[:]); err != nil {
+	if err := v.decide(s, false, verdicts[:]); err != nil {
 		return Verdict{}, err
 	}
 	return verdicts[0], nil

@@ -37,10 +37,21 @@ export type Suite =
   | "BLS_SIG_BN254G1_XMD:SHA-256_SVDW_RO_AUG_"
   | "BLS_SIG_BN254G1_XMD:SHA-256_SVDW_RO_POP_";
 
-/** One key or several. */
+/** One key or several, or members of a set of keys that were checked before. */
 export type Keys =
-  | { publicKey: Uint8Array; publicKeys?: undefined }
-  | { publicKey?: undefined; publicKeys: readonly Uint8Array[] };
+  | { publicKey: Uint8Array; publicKeys?: undefined; keySet?: undefined; members?: undefined }
+  | { publicKey?: undefined; publicKeys: readonly Uint8Array[]; keySet?: undefined; members?: undefined }
+  | {
+      publicKey?: undefined;
+      publicKeys?: undefined;
+      /** The set whose members signed. Members that are added, or prove their keys, while a call waits for its turn may count in it or not. */
+      keySet: KeySet;
+      /**
+       * A bitmap, whose lowest bit of the first byte stands for member 0, or indices. Indices may repeat, and each counts: do not take their
+       * number for that of the members. In a BDN suite a repeated one breaks a rule.
+       */
+      members: Uint8Array | readonly number[];
+    };
 
 /** What the keys signed. */
 export type Messages =
@@ -75,9 +86,11 @@ export type Verdict =
       /**
        * `mismatch`: the signature is not the one of these keys over these messages. `encoding`: a key, the signature or a message does
        * not decode. `rule`: the claim breaks a rule of its suite, such as no keys, equal messages, or keys that add up to the identity.
+       * `key-set`: the claim does not fit its key set, which has keys in the other group, has no such member, or has several of them of whom
+       * one has not proven its key. The set can be older than the claim, so this says nothing about who sent it.
        * `undecided`: nothing says whether it is true, such as after an internal error; treat the claim as not verified.
        */
-      readonly code: "mismatch" | "encoding" | "rule" | "undecided";
+      readonly code: "mismatch" | "encoding" | "rule" | "key-set" | "undecided";
       /** Why, for people. */
       readonly reason: string;
     };
@@ -209,7 +222,10 @@ export function subtract(suite: Suite, sum: Uint8Array, parts: readonly Uint8Arr
 /** Members of a `KeySet`: a bitmap whose lowest bit of the first byte is member 0, or an array of indices, none of them twice. */
 export type Members = Uint8Array | readonly number[];
 
-/** A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference. */
+/**
+ * A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference. Claims name its
+ * members (`keySet`, `members`), so that many of them are verified together, and by a `Batcher`.
+ */
 export class KeySet {
   constructor(suite: Suite);
   /** The name of its suite. */

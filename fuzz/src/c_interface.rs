@@ -18,7 +18,7 @@ use arrow_array::{
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
 };
 use quorate::{AnySuite, ClaimBytes, Messages, Verdict};
-use quorate_c::{Engine, EngineOptions, Ruled, abi, packed};
+use quorate_c::{Code, Engine, EngineOptions, Ruled, abi, packed};
 
 /// Verifiers are made once.
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(&EngineOptions::default()).expect("defaults"));
@@ -133,7 +133,7 @@ fn structures(verifier: *const abi::quorate_verifier, data: &[u8], claims: &[Cla
             messages: messages.as_ptr(),
             message_count: messages.len(),
             signature: of(&claim.signature),
-            source: of(&[]),
+            ..no_claim()
         })
         .collect();
     let mut places = vec![Ruled::Undecided as u8; made.len()];
@@ -315,7 +315,24 @@ fn keys(verifier: *const abi::quorate_verifier, data: &[u8]) {
             let mut verdict = Ruled::Valid as u8;
             let code = abi::quorate_key_set_verify(set, all, all, all, &mut verdict, ptr::null_mut(), null);
             assert!(code == 0 || verdict == Ruled::Undecided as u8);
+            // No bitmap and no index makes a call fail, but the number of a set that is gone.
+            let mut key_set = 0;
+            assert_eq!(abi::quorate_key_set_number(set, &mut key_set, null), 0);
+            let claim =
+                abi::quorate_claim { suite, messages: &all, message_count: 1, signature: all, key_set, ..no_claim() };
+            let indices: Vec<u32> = bytes.iter().map(|byte| u32::from(*byte)).collect();
+            let by_index = (indices.as_ptr(), indices.len());
+            let claims = [
+                abi::quorate_claim { members: all, ..claim },
+                abi::quorate_claim { indices: by_index.0, index_count: by_index.1, ..claim },
+            ];
+            let mut verdicts = [Ruled::Valid as u8; 2];
+            let place = verdicts.as_mut_ptr();
+            assert_eq!(abi::quorate_verify(verifier, claims.as_ptr(), 2, false, place, ptr::null_mut(), null), 0);
+            assert!(!verdicts.contains(&(Ruled::Undecided as u8)));
             abi::quorate_key_set_free(set);
+            let code = abi::quorate_verify(verifier, claims.as_ptr(), 2, false, place, ptr::null_mut(), null);
+            assert_eq!((code, verdicts), (Code::Handle as i32, [Ruled::Undecided as u8; 2]));
         }
     }
 }
@@ -341,6 +358,24 @@ fn secrets(verifier: *const abi::quorate_verifier, data: &[u8]) {
             signs(verifier, suite, secret, &bytes[..size.min(32)]);
             abi::quorate_secret_key_free(secret);
         }
+    }
+}
+
+/// Zeros, which say nothing.
+fn no_claim() -> abi::quorate_claim {
+    abi::quorate_claim {
+        suite: 0,
+        kind: 0,
+        public_keys: ptr::null(),
+        public_key_count: 0,
+        messages: ptr::null(),
+        message_count: 0,
+        signature: of(&[]),
+        source: of(&[]),
+        key_set: 0,
+        members: of(&[]),
+        indices: ptr::null(),
+        index_count: 0,
     }
 }
 
@@ -388,7 +423,7 @@ unsafe fn signs(
                 messages: ptr::null(),
                 message_count: 0,
                 signature: of(&proof[..length]),
-                source: of(&[]),
+                ..no_claim()
             };
             let code = abi::quorate_verify(verifier, &claim, 1, false, &mut verdict, ptr::null_mut(), null);
             assert_eq!((code, verdict), (0, Ruled::Valid as u8));

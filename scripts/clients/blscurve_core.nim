@@ -28,6 +28,7 @@ type
   Bytes* {.importc: "struct quorate_bytes", header: "quorate.h", bycopy.} = object
     data*: ptr byte
     size*: csize_t
+  # With every field, because Nim does not write to others.
   Claim* {.importc: "struct quorate_claim", header: "quorate.h", bycopy.} = object
     suite*, kind*: uint32
     public_keys*: ptr Bytes
@@ -35,7 +36,10 @@ type
     messages*: ptr Bytes
     message_count*: csize_t
     signature*, source*: Bytes
-  # With every field, because Nim does not write to others.
+    key_set: uint64
+    members: Bytes
+    indices: ptr uint32
+    index_count: csize_t
   Options {.importc: "struct quorate_options", header: "quorate.h", bycopy.} = object
     threads, soundness: uint32
     backend: cstring

@@ -61,9 +61,9 @@ class Batcher {
     const number = CLASSES.get(kind);
     if (number === undefined) throw wrong("options.class", kind, [...CLASSES.keys()].join(", "));
     const deadline = micros("options.deadlineMs", given.deadlineMs) / 1000;
-    const packed = packOne(claim);
+    const { packed, sets } = packOne(claim);
     return abortable(signal("options.signal", given.signal), () =>
-      this.#waiting.ask(this, (place) => this.#native.submit(place, packed, number, deadline)),
+      this.#waiting.ask(this, (place) => this.#native.submit(place, packed, sets, number, deadline)),
     );
   }
 

@@ -105,13 +105,22 @@ function fromHex(text) {
   return fromDigits(digits);
 }
 
+/** The native set and the number of a `KeySet`, or `undefined` for another object. For claims that name members. */
+let namedSet;
+
 class KeySet {
   #native;
   #suite;
+  #number;
 
   constructor(name) {
     this.#suite = suite("suite", name);
     this.#native = new native.NativeKeySet(this.#suite.number);
+    this.#number = this.#native.number();
+  }
+
+  static {
+    namedSet = (set) => (#native in set ? { native: set.#native, number: set.#number } : undefined);
   }
 
   get suite() {
@@ -190,6 +199,7 @@ module.exports = {
   checkPublicKey,
   checkSignature,
   fromHex,
+  namedSet,
   subtract,
   suites,
 };

@@ -2,7 +2,7 @@
 // Verdicts as JavaScript has them.
 
 /** What a claim got, by the number that the native library gives. */
-const CODES = ["undecided", "valid", "mismatch", "encoding", "rule"];
+const CODES = ["undecided", "valid", "mismatch", "encoding", "rule", "key-set"];
 const VALID = CODES.indexOf("valid");
 
 /** The verdict of every valid claim. */

@@ -18,26 +18,27 @@ class Verifier {
   async verify(claims, options) {
     const { remember, signal: ends } = object("options", options);
     const remembers = flag("options.remember", remember);
-    const { packed, count } = pack(claims);
-    return abortable(signal("options.signal", ends), async () => verdicts(await this.#native.verify(packed, remembers), count));
+    const { packed, sets, count } = pack(claims);
+    return abortable(signal("options.signal", ends), async () => verdicts(await this.#native.verify(packed, sets, remembers), count));
   }
 
   verifySync(claims, options) {
     const remembers = flag("options.remember", object("options", options).remember);
-    const { packed, count } = pack(claims);
-    return verdicts(this.#native.verifySync(packed, remembers), count);
+    const { packed, sets, count } = pack(claims);
+    return verdicts(this.#native.verifySync(packed, sets, remembers), count);
   }
 
   async verifyOne(suite, publicKey, message, signature) {
     bytes("publicKey", publicKey);
     bytes("message", message);
     bytes("signature", signature);
-    const packed = packOne({ suite, publicKey, message, signature });
-    return verdicts(await this.#native.verify(packed, false), 1)[0];
+    const { packed, sets } = packOne({ suite, publicKey, message, signature });
+    return verdicts(await this.#native.verify(packed, sets, false), 1)[0];
   }
 
   plan(claims) {
-    return this.#native.plan(pack(claims).packed);
+    const { packed, sets } = pack(claims);
+    return this.#native.plan(packed, sets);
   }
 
   get known() {

@@ -17,6 +17,7 @@ use quorate_c::{CallFailure, Code, Ruled, Service, ServiceOptions, packed, servi
 use crate::{
     fault::{Result, called, of_node},
     job::{Job, job},
+    keyset::NamedSets,
 };
 
 /// The settings of a batcher. Zeros, and the empty name, are the defaults.
@@ -106,7 +107,7 @@ impl NativeBatcher {
 
     /// Hands a packed claim in. The listener gets its answer under `number`. A deadline in milliseconds, or 0 for none.
     #[napi]
-    pub fn submit(&self, number: u32, packed: &[u8], class: u32, deadline: f64) -> Result<()> {
+    pub fn submit(&self, number: u32, packed: &[u8], _sets: NamedSets<'_>, class: u32, deadline: f64) -> Result<()> {
         called(|| {
             let class = service::class(class)?;
             let Ok([claim]) = <[_; 1]>::try_from(packed::read(packed)?) else {

@@ -26,7 +26,7 @@ use crate::{
     fault::{Result, called},
     job::{Job, job},
     keys::bytes,
-    verifier::NativeVerdicts,
+    verdicts::NativeVerdicts,
 };
 
 /// A contract on a chain.

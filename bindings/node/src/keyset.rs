@@ -4,28 +4,42 @@ use std::sync::Arc;
 
 use napi::{
     Env,
-    bindgen_prelude::{AsyncTask, Uint8Array, Uint8ArraySlice},
+    bindgen_prelude::{AsyncTask, ClassInstance, Uint8Array, Uint8ArraySlice},
 };
 use napi_derive::napi;
-use quorate_c::{CallFailure, MemberKeys};
+use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
 
 use crate::{
     fault::{Result, called},
     job::{Job, job},
-    keys::{bytes, verbs_of},
-    verifier::NativeVerdicts,
+    keys::bytes,
+    verdicts::NativeVerdicts,
 };
 
 /// A committee's keys by index. Members are bits, from the lowest bit of the first byte.
 #[napi]
-pub struct NativeKeySet(Arc<dyn MemberKeys>);
+pub struct NativeKeySet(Arc<NumberedSet>);
+
+/// The sets that packed claims name by their numbers.
+pub(crate) type NamedSets<'a> = Vec<ClassInstance<'a, NativeKeySet>>;
+
+/// Keeps sets until the claims that name them are read, also if JavaScript has forgotten them by then.
+pub(crate) fn kept(sets: &NamedSets<'_>) -> Vec<Arc<NumberedSet>> {
+    sets.iter().map(|set| Arc::clone(&set.0)).collect()
+}
 
 #[napi]
 impl NativeKeySet {
     /// A committee without members.
     #[napi(constructor)]
     pub fn new(suite: u32) -> Result<Self> {
-        Ok(Self(called(|| Ok(verbs_of(suite)?.committee()))?.into()))
+        called(|| Ok(Self(Arc::new(NumberedSet::new(suites::by_number(suite)?)))))
+    }
+
+    /// Its number in packed claims. Below 2^53, a number of JavaScript is exact.
+    #[napi]
+    pub fn number(&self) -> f64 {
+        self.0.number() as f64
     }
 
     /// Adds members, all of them or none.
@@ -61,13 +75,13 @@ impl NativeKeySet {
         signature: Uint8Array,
     ) -> AsyncTask<Job<NativeVerdicts>> {
         let committee = self.0.clone();
-        job(move || verified(&*committee, &members, &message, &signature))
+        job(move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.
     #[napi]
     pub fn verify_sync(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<NativeVerdicts> {
-        called(|| verified(&*self.0, members, message, signature))
+        called(|| verified(&**self.0, members, message, signature))
     }
 }
 

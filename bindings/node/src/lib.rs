@@ -9,9 +9,10 @@
 //! | `fault` | errors with the codes that the package documents; panics end here |
 //! | `job` | work for a thread of libuv, and its promise |
 //! | `catalog` | suites and backends |
-//! | `verifier` | packed claims to verdicts |
+//! | `verdicts` | the verdicts of a call |
 //! | `keys` | secret keys, checks and sums |
-//! | `keyset` | a committee's keys by index |
+//! | `keyset` | a committee's keys by index, whose members claims name |
+//! | `verifier` | packed claims to verdicts |
 //! | `evm` | quorums that a contract settles: digests, plans, calls |
 //! | `batcher` | claims as they come |
 //! | `blst` | decoded points for the entry `quorate/blst` |
@@ -23,9 +24,10 @@
 pub mod fault;
 pub mod job;
 pub mod catalog;
-pub mod verifier;
+pub mod verdicts;
 pub mod keys;
 pub mod keyset;
+pub mod verifier;
 pub mod evm;
 pub mod batcher;
 pub mod blst;

@@ -2,21 +2,15 @@
 
 use napi::bindgen_prelude::{AsyncTask, Uint8Array};
 use napi_derive::napi;
-use quorate_c::{CallFailure, Engine, EngineOptions, Ruled, Verdicts, packed};
+use quorate::ClaimBytes;
+use quorate_c::{CallFailure, Engine, EngineOptions, packed};
 
 use crate::{
     fault::{Result, called},
     job::{Job, job},
+    keyset::{NamedSets, kept},
+    verdicts::NativeVerdicts,
 };
-
-/// The verdicts of a call.
-#[napi(object)]
-pub struct NativeVerdicts {
-    /// A digit for each claim, in the order of the claims: the number of its `Ruled`.
-    pub codes: String,
-    /// Of each claim that is not valid, in the order of the claims: why.
-    pub reasons: Vec<String>,
-}
 
 /// A verifier.
 #[napi]
@@ -34,20 +28,24 @@ impl NativeVerifier {
 
     /// Verifies packed claims on a thread of libuv. JavaScript must not change the bytes before the promise is settled.
     #[napi(ts_return_type = "Promise<NativeVerdicts>")]
-    pub fn verify(&self, packed: Uint8Array, remember: bool) -> AsyncTask<Job<NativeVerdicts>> {
-        let engine = self.0.clone();
-        job(move || verified(&engine, &packed, remember))
+    pub fn verify(&self, packed: Uint8Array, sets: NamedSets<'_>, remember: bool) -> AsyncTask<Job<NativeVerdicts>> {
+        let (engine, sets) = (self.0.clone(), kept(&sets));
+        job(move || {
+            let claims = packed::read(&packed)?;
+            drop(sets);
+            verified(&engine, &claims, remember)
+        })
     }
 
     /// Verifies packed claims on this thread.
     #[napi]
-    pub fn verify_sync(&self, packed: &[u8], remember: bool) -> Result<NativeVerdicts> {
-        called(|| verified(&self.0, packed, remember))
+    pub fn verify_sync(&self, packed: &[u8], _sets: NamedSets<'_>, remember: bool) -> Result<NativeVerdicts> {
+        called(|| verified(&self.0, &packed::read(packed)?, remember))
     }
 
     /// What would be computed to verify packed claims.
     #[napi]
-    pub fn plan(&self, packed: &[u8]) -> Result<String> {
+    pub fn plan(&self, packed: &[u8], _sets: NamedSets<'_>) -> Result<String> {
         called(|| Ok(self.0.plan(&packed::read(packed)?)))
     }
 
@@ -64,19 +62,10 @@ impl NativeVerifier {
     }
 }
 
-fn verified(engine: &Engine, packed: &[u8], remember: bool) -> std::result::Result<NativeVerdicts, CallFailure> {
-    Ok(NativeVerdicts::of(&engine.verify(&packed::read(packed)?, remember)?))
-}
-
-impl NativeVerdicts {
-    pub(crate) fn of(verdicts: &Verdicts) -> Self {
-        let others = verdicts.ruled().enumerate().filter(|(_, ruled)| *ruled != Ruled::Valid);
-        let reasons = others.map(|(index, _)| verdicts.reason(index)).collect();
-        Self::ruled(verdicts.ruled(), reasons)
-    }
-
-    /// Verdicts, and why those that are not valid are not.
-    pub(crate) fn ruled(ruled: impl Iterator<Item = Ruled>, reasons: Vec<String>) -> Self {
-        Self { codes: ruled.map(|ruled| char::from(b'0' + ruled as u8)).collect(), reasons }
-    }
+fn verified(
+    engine: &Engine,
+    claims: &[ClaimBytes],
+    remember: bool,
+) -> std::result::Result<NativeVerdicts, CallFailure> {
+    Ok(NativeVerdicts::of(&engine.verify(claims, remember)?))
 }

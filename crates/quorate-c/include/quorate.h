@@ -22,7 +22,7 @@ struct ArrowArrayStream;
 struct ArrowSchema;
 
 // The interface of this header.
-#define QUORATE_ABI 0
+#define QUORATE_ABI 1
 
 // What a claim got. The number 1 alone means that something proved it, and memory that nobody wrote is 0. From 16 on, nobody looked at
 // the claim. The numbers are a part of the C interface and never change.
@@ -41,6 +41,9 @@ enum quorate_verdict
   QUORATE_VERDICT_ENCODING = 3,
   // It breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other counts.
   QUORATE_VERDICT_RULE = 4,
+  // It does not fit the key set that it names: one of another variant, a member that the set does not have, or several members of whom
+  // one has not proven its key. The set can be older than the claim, so this says nothing about who sent it.
+  QUORATE_VERDICT_KEY_SET = 5,
   // Nobody looked at it, because as much work waits as the settings allow, or because it alone is larger.
   QUORATE_VERDICT_OVERLOADED = 16,
   // Nobody looked at it, because its source sent false claims.
@@ -85,7 +88,8 @@ enum quorate_code
   // Claims, or a table, that cannot be read: cut bytes, an unknown kind of messages, or another number of them than the kind has.
   // Nothing was verified.
   QUORATE_CODE_CLAIMS = 8,
-  // A handle that was freed, or that this library did not make. Only builds with assertions find it.
+  // A handle that was freed, or that this library did not make: only builds with assertions find it. Or the number of a key set that was
+  // freed, which every build finds.
   QUORATE_CODE_HANDLE = 9,
 };
 #ifndef __cplusplus
@@ -117,6 +121,28 @@ typedef uint32_t quorate_messages;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// How a packed claim says whose keys signed: this is added to its `quorate_messages`. The numbers are a part of the C interface and never
+// change.
+enum quorate_signers
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // By their encodings.
+  QUORATE_SIGNERS_KEYS = 0,
+  // As members of a key set, by a bitmap.
+  QUORATE_SIGNERS_BITMAP = 256,
+  // As members of a key set, by indices of 32 bits each.
+  QUORATE_SIGNERS_INDICES = 512,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum quorate_signers quorate_signers;
+#else
+typedef uint32_t quorate_signers;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // How urgent a claim is.
 enum quorate_class
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -143,7 +169,7 @@ typedef uint32_t quorate_class;
 typedef struct quorate_batcher quorate_batcher;
 
 // A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,
-// is the member with index i. Any number of threads can use one.
+// is the member with index i. Claims name them by the number of the set. Any number of threads can use one.
 typedef struct quorate_key_set quorate_key_set;
 
 // A secret key. It is wiped when it is freed, and constant-time code alone computes with it. Any number of threads can use one.
@@ -187,7 +213,8 @@ typedef struct quorate_bytes {
   size_t size;
 } quorate_bytes;
 
-// A claim: these keys signed these messages, and this is the sum of their signatures. Zeros are no claim, but no danger either.
+// A claim: these keys signed these messages, and this is the sum of their signatures. The keys stand in it, or it names members of a key
+// set. Zeros are no claim, but no danger either.
 //
 // Keys, messages and signatures may have any length: what does not decode is the verdict of its claim alone.
 typedef struct quorate_claim {
@@ -208,6 +235,17 @@ typedef struct quorate_claim {
   struct quorate_bytes signature;
   // Who sent the claim: any bytes, none if nobody is named. Equal bytes are one source, and the batcher bans by it.
   struct quorate_bytes source;
+  // In the place of keys: the number of a set of this variant, `quorate_key_set_number`; 0 for none. The claim is about the set as it is
+  // when the function is called. If the set is freed, the whole call fails with `QUORATE_CODE_HANDLE`.
+  uint64_t key_set;
+  // Its members who signed, as a bitmap: bit i, counted from the lowest bit of the first byte, is the member with index i. Zeros at the
+  // end stand for nobody. A member that the set does not have is the verdict `QUORATE_VERDICT_KEY_SET` of this claim alone.
+  struct quorate_bytes members;
+  // Or their indices, in any order. An index may repeat, and each counts: do not take their number for that of the members. In a BDN
+  // suite a repeated one is the verdict `QUORATE_VERDICT_RULE`.
+  const uint32_t *indices;
+  // How many there are. With members and indices, or with members and keys, the whole call fails with `QUORATE_CODE_CLAIMS`.
+  size_t index_count;
 } quorate_claim;
 
 // How a batcher works. All zeros are the defaults. `docs/batcher.md` says what each does.
@@ -287,6 +325,10 @@ int32_t quorate_verify(const struct quorate_verifier *verifier,
 //
 // A claim is, in little-endian numbers of 32 bits: its suite, its `quorate_messages`, how many keys, how many messages; then each key,
 // each message, the signature and the source, each as its length and its bytes.
+//
+// One that names members of a key set has a `quorate_signers` added to its `quorate_messages`, and no keys. In their place stand the
+// number of the set, of 64 bits, and the members as the length and the bytes of a bitmap or of indices of 32 bits each. As in
+// `quorate_claim`, a set that is freed fails the whole call with `QUORATE_CODE_HANDLE`.
 int32_t quorate_verify_packed(const struct quorate_verifier *verifier,
                               const uint8_t *packed,
                               size_t size,
@@ -468,6 +510,9 @@ void quorate_secret_key_free(struct quorate_secret_key *secret);
 
 // Makes an empty set. Free it by `quorate_key_set_free`.
 int32_t quorate_key_set_new(uint32_t suite, struct quorate_key_set **set, struct quorate_error *error);
+
+// The number by which claims name a set until it is freed. It is not 0, and no other set of the process has or had it.
+int32_t quorate_key_set_number(const struct quorate_key_set *set, uint64_t *number, struct quorate_error *error);
 
 // Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown
 // elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.

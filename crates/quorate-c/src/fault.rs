@@ -27,7 +27,8 @@ pub enum Code {
     /// Claims, or a table, that cannot be read: cut bytes, an unknown kind of messages, or another number of them than the kind has.
     /// Nothing was verified.
     Claims = 8,
-    /// A handle that was freed, or that this library did not make. Only builds with assertions find it.
+    /// A handle that was freed, or that this library did not make: only builds with assertions find it. Or the number of a key set that was
+    /// freed, which every build finds.
     Handle = 9,
 }
 

@@ -8,10 +8,11 @@
 //! |---|---|
 //! | [`fault`] | [`CallFailure`]: why a call failed, as a number and a text |
 //! | [`suites`] | suites by number |
-//! | [`packed`] | claims in one piece of memory |
 //! | [`verdicts`] | verdicts as numbers, with their reasons: [`Verdicts`] |
 //! | [`engine`] | claims to verdicts: [`Engine`] |
 //! | [`verbs`] | what keys and signatures can do, as bytes: [`SuiteVerbs`], [`Signer`], [`MemberKeys`] |
+//! | [`sets`] | key sets by number, whose members claims name: [`NumberedSet`] |
+//! | [`packed`] | claims in one piece of memory |
 //! | `table` | claims in Arrow tables, with the feature `c` |
 //! | [`service`] | claims as they come: [`Service`] |
 //! | `abi` | the C functions, and the only `unsafe` code, with the feature `c` |
@@ -20,10 +21,11 @@
 
 pub mod fault;
 pub mod suites;
-pub mod packed;
 pub mod verdicts;
 pub mod engine;
 pub mod verbs;
+pub mod sets;
+pub mod packed;
 #[cfg(feature = "c")]
 pub mod table;
 pub mod service;
@@ -34,5 +36,6 @@ pub mod abi;
 pub use engine::{Engine, EngineOptions, random};
 pub use fault::{CallFailure, Code};
 pub use service::{Service, ServiceOptions};
+pub use sets::NumberedSet;
 pub use verbs::{MemberKeys, Signer, SuiteVerbs};
 pub use verdicts::{Ruled, Verdicts};

@@ -1,25 +1,29 @@
 //! Claims in one piece of memory, so that a language hands over any number of them in one call.
 //!
 //! ```text
-//! packed = claim*
-//! claim  = suite:u32 kind:u32 keys:u32 messages:u32 bytes{keys} bytes{messages} signature:bytes source:bytes
-//! bytes  = length:u32 byte{length}
+//! packed  = claim*
+//! claim   = suite:u32 kind:u32 keys:u32 messages:u32 signers bytes{messages} signature:bytes source:bytes
+//! signers = bytes{keys}, or set:u64 members:bytes
+//! bytes   = length:u32 byte{length}
 //! ```
 //!
 //! Numbers are little-endian. `kind` is 0 if every key signed the one message, 1 if each key signed the message at its index, and 2
 //! if the signature is a proof that the owner of the one key holds its secret, without messages. A source without bytes is none;
 //! one that is not UTF-8, or begins with `0x`, has its hexadecimal as name, with `0x` in front. So no two sources have one name.
 //!
+//! In the place of keys a claim can name members of the [set](crate::sets) with the number `set`. Then `keys` is 0, and `kind` is greater by
+//! 256 if `members` are a bitmap, whose lowest bit of the first byte stands for member 0, or by 512 if they are indices of 32 bits each.
+//!
 //! Keys, messages and signatures may have any length: what does not decode is the verdict of its claim alone. What cannot be read as
 //! claims is an error, and nothing is verified.
 
 use std::{borrow::Cow, sync::Arc};
 
-use quorate::{ClaimBytes, Messages, SourceId};
+use quorate::{Bitmap, ClaimBytes, Members, Messages, PublicKeys, SourceId};
 
 use crate::{
     fault::{CallFailure, Code},
-    suites,
+    sets, suites,
 };
 
 /// What the keys of a claim signed. The numbers are a part of the C interface and never change.
@@ -41,10 +45,23 @@ impl SignedKind {
     }
 }
 
+/// How a packed claim says whose keys signed: this is added to its `quorate_messages`. The numbers are a part of the C interface and never
+/// change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum SignersKind {
+    /// By their encodings.
+    Keys = 0,
+    /// As members of a key set, by a bitmap.
+    Bitmap = 256,
+    /// As members of a key set, by indices of 32 bits each.
+    Indices = 512,
+}
+
 /// Reads packed claims. Memory: about twenty times the bytes at most, whatever the counts say.
 ///
 /// # Errors
-/// [`Code::Claims`], [`Code::Suite`], with the claim's number, from 0.
+/// [`Code::Claims`], [`Code::Suite`], [`Code::Handle`] if there is no such key set, with the claim's number, from 0.
 pub fn read(bytes: &[u8]) -> Result<Vec<ClaimBytes>, CallFailure> {
     let mut rest = bytes;
     let mut claims = Vec::new();
@@ -73,11 +90,34 @@ fn claim(rest: &mut &[u8]) -> Result<ClaimBytes, CallFailure> {
     let suite = suites::by_number(word(rest, "the suite")?)?;
     let (kind, keys, messages) =
         (word(rest, "the kind")?, word(rest, "the number of keys")?, word(rest, "the number of messages")?);
-    let public_keys = list(rest, "public key", keys)?;
+    let (kind, public_keys) = signers(rest, kind, keys)?;
     let messages = list(rest, "message", messages)?;
     let signature = bytes(rest, "the signature")?.to_vec();
     let source = bytes(rest, "the source")?;
     made(suite, kind, public_keys, messages, signature, source)
+}
+
+/// What the signers signed, and who they are.
+fn signers(rest: &mut &[u8], kind: u32, keys: u32) -> Result<(u32, PublicKeys), CallFailure> {
+    let (by_bitmap, by_indices) = (SignersKind::Bitmap as u32, SignersKind::Indices as u32);
+    if kind & (by_bitmap | by_indices) == 0 {
+        return Ok((kind, list::<Vec<u8>>(rest, "public key", keys)?.into()));
+    }
+    if keys != 0 {
+        return Err(wrong(format!("found {keys} public keys beside a key set, expected none")));
+    }
+    let (set, behind) = rest.split_first_chunk().ok_or_else(|| ended("the number of the key set"))?;
+    *rest = behind;
+    let members = bytes(rest, "the members")?;
+    let members = match kind & (by_bitmap | by_indices) {
+        own if own == by_bitmap => Members::Bitmap(Bitmap::from_le_bytes(members)),
+        own if own == by_indices => match members.as_chunks() {
+            (indices, []) => Members::Indices(indices.iter().map(|index| u32::from_le_bytes(*index)).collect()),
+            _ => return Err(wrong(format!("found {} bytes of indices, expected four for each", members.len()))),
+        },
+        _ => return Err(wrong(format!("there is no kind {kind} of messages: members are a bitmap or indices"))),
+    };
+    Ok((kind & !(by_bitmap | by_indices), sets::public_keys(u64::from_le_bytes(*set), members)?))
 }
 
 /// A claim of its parts.
@@ -87,7 +127,7 @@ fn claim(rest: &mut &[u8]) -> Result<ClaimBytes, CallFailure> {
 pub fn made(
     suite: quorate::AnySuite,
     kind: u32,
-    public_keys: Vec<Vec<u8>>,
+    public_keys: PublicKeys,
     messages: Vec<Arc<[u8]>>,
     signature: Vec<u8>,
     source: &[u8],
@@ -104,7 +144,7 @@ pub fn made(
         }
     };
     let source = (!source.is_empty()).then(|| SourceId::from(&*source_name(source)));
-    Ok(ClaimBytes { suite, public_keys: public_keys.into(), messages, signature, source })
+    Ok(ClaimBytes { suite, public_keys, messages, signature, source })
 }
 
 /// The name of a source, which no other one has.
@@ -165,7 +205,7 @@ fn ended(what: &str) -> CallFailure {
     wrong(format!("the bytes end within {what}"))
 }
 
-/// Writes a claim as [`read`] reads it. For packages that are written in Rust, and for tests.
+/// Writes a claim as [`read`] reads it, members of a key set as their keys. For packages that are written in Rust, and for tests.
 ///
 /// # Errors
 /// [`Code::Suite`], if the suite has no number; [`Code::Claims`], if something is too long for a number of 32 bits.
@@ -227,7 +267,7 @@ mod tests {
     #[test]
     fn no_two_sources_have_one_name() {
         let sources: [&[u8]; 6] = [b"peer", b"\xff\xfe", b"0xfffe", b"0x307866666665", b"0x", b"0X"];
-        let claims = sources.map(|source| made(MinPk::Eth2.any(), 2, vec![], vec![], vec![], source).unwrap());
+        let claims = sources.map(|source| made(MinPk::Eth2.any(), 2, vec![].into(), vec![], vec![], source).unwrap());
         let names: Vec<_> = claims.iter().map(|claim| claim.source.as_ref().unwrap().to_string()).collect();
         assert_eq!(names[..3], ["peer", "0xfffe", "0x307866666665"]);
         assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), sources.len());
@@ -259,6 +299,62 @@ mod tests {
         let whole: Vec<_> = (0..=packed.len()).filter(|end| read(&packed[..*end]).is_ok()).collect();
         assert_eq!(whole.len(), 1 + claims().len());
         assert_eq!(read(&packed[..7]).unwrap_err().text, "claim 0: the bytes end within the kind");
+    }
+
+    /// A claim that names members of a set, in a kind that has its number of messages.
+    fn of_members(kind: u32, keys: u32, set: u64, members: &[u8]) -> Vec<u8> {
+        let messages = u32::from(kind & 3 == 0);
+        let head = [suites::number(MinPk::Eth2.any()).unwrap(), kind, keys, messages];
+        let mut packed: Vec<u8> = head.into_iter().flat_map(u32::to_le_bytes).collect();
+        packed.extend(set.to_le_bytes());
+        let (message, signature, source): (&[u8], &[u8], &[u8]) = (b"vote", &[6; 96], b"peer");
+        let rest = [members].into_iter().chain((messages == 1).then_some(message)).chain([signature, source]);
+        for part in rest {
+            packed.extend((part.len() as u32).to_le_bytes());
+            packed.extend(part);
+        }
+        packed
+    }
+
+    #[test]
+    fn members_are_a_bitmap_or_indices() {
+        let set = sets::NumberedSet::new(MinPk::Eth2.any());
+        let one = |packed: &[u8]| read(packed).map(|mut claims| claims.remove(0));
+        let claim = |members| {
+            let keys = sets::public_keys(set.number(), members).unwrap();
+            ClaimBytes { source: Some("peer".into()), ..ClaimBytes::shared(MinPk::Eth2.any(), keys, *b"vote", [6; 96]) }
+        };
+        let bitmap = |indices: &[usize]| Members::Bitmap(Bitmap::from_indices(indices.iter().copied()));
+        let read_claim = |kind, members: &[u8]| one(&of_members(kind, 0, set.number(), members)).unwrap();
+        assert_eq!(read_claim(256, &[5, 2, 0, 0]), claim(bitmap(&[0, 2, 9])));
+        assert_eq!(read_claim(256, &[]), claim(bitmap(&[])));
+        let indices = [2, 0, 2, u32::MAX];
+        assert_eq!(read_claim(512, &indices.map(u32::to_le_bytes).concat()), claim(Members::Indices(indices.to_vec())));
+        let possession = read_claim(512 + 2, &[1, 0, 0, 0]);
+        assert_eq!((possession.messages, possession.public_keys.len()), (Messages::ProofOfPossession, 1));
+
+        let failure = |packed: &[u8]| one(packed).unwrap_err();
+        let (whole, number) = (of_members(256, 0, set.number(), &[1]), set.number());
+        for end in 1..whole.len() {
+            assert_eq!(failure(&whole[..end]).code, Code::Claims, "{end} bytes");
+        }
+        for (packed, code, text) in [
+            (of_members(256, 1, number, &[1]), Code::Claims, "found 1 public keys beside a key set, expected none"),
+            (of_members(512, 0, number, &[1, 0, 0]), Code::Claims, "found 3 bytes of indices, expected four for each"),
+            (of_members(768, 0, number, &[1]), Code::Claims, "there is no kind 768 of messages: members are a bitmap"),
+            (of_members(256 + 3, 0, number, &[1]), Code::Claims, "there is no kind 3 of messages"),
+            (
+                of_members(256, 0, 0, &[1]),
+                Code::Handle,
+                "there is no key set with the number 0: it is freed, or none of",
+            ),
+        ] {
+            let failure = failure(&packed);
+            assert_eq!(failure.code, code, "{failure}");
+            assert!(failure.text.starts_with(&format!("claim 0: {text}")), "{failure}");
+        }
+        drop(set);
+        assert_eq!(failure(&whole).code, Code::Handle);
     }
 
     #[test]

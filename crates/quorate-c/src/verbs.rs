@@ -11,11 +11,11 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use quorate::{
-    AnySuite, Backend, Bitmap, InSuite, KeySet, MisuseError, PublicKey, SecretKey, Signature, Suite,
+    AnyKeySet, AnySuite, Backend, Bitmap, InSuite, KeySet, MisuseError, PublicKey, SecretKey, Signature, Suite,
     UncheckedSignature,
     aggregate::{aggregate, subtract},
     bdn, naive, proof_of_possession,
@@ -142,6 +142,9 @@ pub trait MemberKeys: Send + Sync {
     /// # Errors
     /// [`Code::Encoding`], [`Code::Misuse`].
     fn verify(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<Verdicts, CallFailure>;
+
+    /// The set as it is now, for claims that name its members. Later changes are not those of the handle.
+    fn handle(&self) -> AnyKeySet;
 }
 
 /// The verbs of a suite.
@@ -239,7 +242,7 @@ impl<S: Suite> SuiteVerbs for In<S> {
     }
 
     fn committee(&self) -> Box<dyn MemberKeys> {
-        Box::new(Members { suite: In(self.0), set: RwLock::new(KeySet::new(self.0, Backend::auto())) })
+        Box::new(Members { suite: In(self.0), set: RwLock::new(Arc::new(KeySet::new(self.0, Backend::auto()))) })
     }
 }
 
@@ -281,7 +284,8 @@ fn of_members(error: MisuseError) -> CallFailure {
 
 struct Members<S: Suite> {
     suite: In<S>,
-    set: RwLock<KeySet<S>>,
+    /// Shared with claims that name members. A set that changes meanwhile becomes a copy.
+    set: RwLock<Arc<KeySet<S>>>,
 }
 
 /// The value of a lock. A thread that panicked left it as it was, because what a set keeps is written last.
@@ -297,13 +301,13 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 impl<S: Suite> MemberKeys for Members<S> {
     fn push(&self, keys: &[u8], assumed: bool) -> Result<(), CallFailure> {
         let keys = suites::parts("public keys", keys, self.suite.0.key_length())?;
-        let decoded = write(&self.set).decode(&keys, assumed, NonZeroUsize::MIN, &mut random()?);
+        let decoded = Arc::make_mut(&mut write(&self.set)).decode(&keys, assumed, NonZeroUsize::MIN, &mut random()?);
         decoded.map_err(|error| CallFailure::new(Code::Encoding, error.to_string()))
     }
 
     fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure> {
         let proof = Signature::from_bytes(proof)?;
-        Ok(write(&self.set).prove(index, proof)?.is_valid())
+        Ok(Arc::make_mut(&mut write(&self.set)).prove(index, proof)?.is_valid())
     }
 
     fn members(&self) -> usize {
@@ -319,5 +323,9 @@ impl<S: Suite> MemberKeys for Members<S> {
         let signature = UncheckedSignature::from_bytes(signature)?;
         let claim = read(&self.set).claim(&Bitmap::from_le_bytes(members), message, signature);
         Ok(naive::verify(&claim.map_err(of_members)?).into())
+    }
+
+    fn handle(&self) -> AnyKeySet {
+        Arc::clone(&*read(&self.set)).into()
     }
 }

@@ -18,6 +18,9 @@ pub enum Ruled {
     Encoding = 3,
     /// It breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other counts.
     Rule = 4,
+    /// It does not fit the key set that it names: one of another variant, a member that the set does not have, or several members of whom
+    /// one has not proven its key. The set can be older than the claim, so this says nothing about who sent it.
+    KeySet = 5,
     /// Nobody looked at it, because as much work waits as the settings allow, or because it alone is larger.
     Overloaded = 16,
     /// Nobody looked at it, because its source sent false claims.
@@ -43,6 +46,7 @@ impl From<Verdict> for Ruled {
                 | Reason::RepeatedMessage
                 | Reason::RepeatedKey
                 | Reason::IdentityAggregateKey => Self::Rule,
+                Reason::OtherVariant | Reason::NoSuchMember { .. } | Reason::PossessionUnproven { .. } => Self::KeySet,
                 // What is not named here proves nothing.
                 _ => Self::Undecided,
             },
@@ -130,6 +134,9 @@ mod tests {
             (Reason::RepeatedMessage, Ruled::Rule),
             (Reason::RepeatedKey, Ruled::Rule),
             (Reason::IdentityAggregateKey, Ruled::Rule),
+            (Reason::OtherVariant, Ruled::KeySet),
+            (Reason::NoSuchMember { index: 4, members: 4 }, Ruled::KeySet),
+            (Reason::PossessionUnproven { index: 1 }, Ruled::KeySet),
             (Reason::GivenUp, Ruled::Undecided),
             (Reason::Undecided, Ruled::Undecided),
         ];

@@ -11,7 +11,7 @@ use jni::{
 };
 use quorate::{AnySuite, Backend, ClaimBytes};
 use quorate_c::{
-    CallFailure, Engine, EngineOptions, MemberKeys, Service, ServiceOptions, Signer, SuiteVerbs, packed, service,
+    CallFailure, Engine, EngineOptions, NumberedSet, Service, ServiceOptions, Signer, SuiteVerbs, packed, service,
     suites, verbs,
 };
 use zeroize::Zeroizing;
@@ -24,7 +24,7 @@ use crate::{
 
 static VERIFIERS: Table<Engine> = Table::new("verifier");
 static SECRETS: Table<Box<dyn Signer>> = Table::new("secret key");
-static COMMITTEES: Table<Box<dyn MemberKeys>> = Table::new("key set");
+static COMMITTEES: Table<NumberedSet> = Table::new("key set");
 static BATCHERS: Table<Station> = Table::new("batcher");
 
 /// A batcher, and where its answers wait.
@@ -57,7 +57,7 @@ extern "system" fn Java_io_quorate_Native_interfaceNumber<'a>(_: EnvUnowned<'a>,
 }
 
 /// The number of the interface between this library and the class `Native`: it changes with every function's arguments or answers.
-const INTERFACE: jint = 1;
+const INTERFACE: jint = 2;
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_io_quorate_Native_suites<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>) -> JByteArray<'a> {
@@ -301,7 +301,7 @@ extern "system" fn Java_io_quorate_Native_committeeNew<'a>(
     _: JClass<'a>,
     suite: jint,
 ) -> jlong {
-    call(&mut env, |_| Ok(COMMITTEES.put(Arc::new(of(suite)?.committee()))))
+    call(&mut env, |_| Ok(COMMITTEES.put(Arc::new(NumberedSet::new(by_number(suite)?)))))
 }
 
 #[unsafe(no_mangle)]
@@ -310,6 +310,15 @@ extern "system" fn Java_io_quorate_Native_committeeFree<'a>(mut env: EnvUnowned<
         COMMITTEES.take(committee);
         Ok(())
     })
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_io_quorate_Native_committeeNumber<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    committee: jlong,
+) -> jlong {
+    call(&mut env, |_| Ok(COMMITTEES.of(committee)?.number().cast_signed()))
 }
 
 #[unsafe(no_mangle)]

@@ -31,6 +31,8 @@ const claims: Claim[] = [
   { suite: "drand-quicknet", publicKeys: [bytes], messages: [bytes], signature: bytes },
   { suite: "eigenlayer", publicKeys: [bytes], message: bytes, signature: bytes },
   { suite: "eth2", publicKey: bytes, possession: true, signature: bytes },
+  { suite: "eth2", keySet: new KeySet("eth2"), members: bytes, message: bytes, signature: bytes },
+  { suite: "eth2", keySet: new KeySet("eth2"), members: [0, 2], messages: [bytes, bytes], signature: bytes },
 ];
 
 // @ts-expect-error: no such suite
@@ -39,6 +41,10 @@ const claims: Claim[] = [
 ({ suite: "eth2", publicKey: "0x", message: bytes, signature: bytes }) satisfies Claim;
 // @ts-expect-error: one key and several
 ({ suite: "eth2", publicKey: bytes, publicKeys: [bytes], message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a key and members
+({ suite: "eth2", publicKey: bytes, keySet: new KeySet("eth2"), members: [0], message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a set without members
+({ suite: "eth2", keySet: new KeySet("eth2"), message: bytes, signature: bytes }) satisfies Claim;
 // @ts-expect-error: a message in a proof of possession
 ({ suite: "eth2", publicKey: bytes, message: bytes, possession: true, signature: bytes }) satisfies Claim;
 // @ts-expect-error: no message
@@ -55,7 +61,7 @@ const reasonOf = (verdict: Verdict): string => {
     const code: "valid" = verdict.code;
     return code;
   }
-  const code: "mismatch" | "encoding" | "rule" | "undecided" = verdict.code;
+  const code: "mismatch" | "encoding" | "rule" | "key-set" | "undecided" = verdict.code;
   return `${code}: ${verdict.reason.trim()}`;
 };
 

@@ -4,14 +4,11 @@ use super::{
     memory::{free, give, guarded, items, none, of, put, put_bytes, quorate_bytes, quorate_error},
     verifier::{quorate_verdicts, settle, undecided},
 };
-use crate::{
-    suites,
-    verbs::{self, MemberKeys},
-};
+use crate::{sets::NumberedSet, suites};
 
 /// A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,
-/// is the member with index i. Any number of threads can use one.
-pub struct quorate_key_set(Box<dyn MemberKeys>);
+/// is the member with index i. Claims name them by the number of the set. Any number of threads can use one.
+pub struct quorate_key_set(NumberedSet);
 
 /// Makes an empty set. Free it by `quorate_key_set_free`.
 #[unsafe(no_mangle)]
@@ -23,8 +20,19 @@ pub unsafe extern "C" fn quorate_key_set_new(
     // SAFETY: the caller keeps to the header.
     guarded(error, || unsafe {
         none(set);
-        give(set, quorate_key_set(verbs::of(suites::by_number(suite)?).committee()))
+        give(set, quorate_key_set(NumberedSet::new(suites::by_number(suite)?)))
     })
+}
+
+/// The number by which claims name a set until it is freed. It is not 0, and no other set of the process has or had it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_number(
+    set: *const quorate_key_set,
+    number: *mut u64,
+    error: *mut quorate_error,
+) -> i32 {
+    // SAFETY: the caller keeps to the header.
+    guarded(error, || unsafe { put("number", number, of("set", set)?.0.number()) })
 }
 
 /// Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown

@@ -16,4 +16,4 @@ pub extern "C" fn quorate_abi() -> u32 {
 }
 
 /// The interface of this header.
-pub const QUORATE_ABI: u32 = 0;
+pub const QUORATE_ABI: u32 = 1;

@@ -99,6 +99,10 @@ pub unsafe extern "C" fn quorate_verify(
 ///
 /// A claim is, in little-endian numbers of 32 bits: its suite, its `quorate_messages`, how many keys, how many messages; then each key,
 /// each message, the signature and the source, each as its length and its bytes.
+///
+/// One that names members of a key set has a `quorate_signers` added to its `quorate_messages`, and no keys. In their place stand the
+/// number of the set, of 64 bits, and the members as the length and the bytes of a bitmap or of indices of 32 bits each. As in
+/// `quorate_claim`, a set that is freed fails the whole call with `QUORATE_CODE_HANDLE`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_verify_packed(
     verifier: *const quorate_verifier,

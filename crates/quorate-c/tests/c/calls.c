@@ -50,7 +50,8 @@ static void handle(void) {
 // A claim that does not decode, with its reason.
 static void claim(void) {
   struct quorate_bytes keys = {key, 48}, message = {key, 1};
-  struct quorate_claim claim = {suite, QUORATE_MESSAGES_SHARED, &keys, 1, &message, 1, {signature, 96}, {NULL, 0}};
+  struct quorate_claim claim = {.suite = suite, .kind = QUORATE_MESSAGES_SHARED, .public_keys = &keys, .public_key_count = 1,
+                                .messages = &message, .message_count = 1, .signature = {signature, 96}};
   struct quorate_verdicts *reasons;
   uint8_t verdict;
   if (quorate_verify(verifier, &claim, 1, false, &verdict, &reasons, NULL) != QUORATE_CODE_OK) exit(5);

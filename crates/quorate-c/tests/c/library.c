@@ -82,8 +82,10 @@ static void make_claims(struct claims *claims, const struct signers *signers) {
   for (int i = 0; i < COUNT; i++) {
     claims->keys[i] = bytes(signers->keys[i], KEY);
     claims->messages[i] = bytes(&signers->messages[i], 1);
-    struct quorate_claim claim = {signers->suite, QUORATE_MESSAGES_SHARED, &claims->keys[i], 1, &claims->messages[i], 1,
-                                  bytes(signers->signatures[i], SIGNATURE), bytes("peer", 4)};
+    struct quorate_claim claim = {.suite = signers->suite, .kind = QUORATE_MESSAGES_SHARED,
+                                  .public_keys = &claims->keys[i], .public_key_count = 1,
+                                  .messages = &claims->messages[i], .message_count = 1,
+                                  .signature = bytes(signers->signatures[i], SIGNATURE), .source = bytes("peer", 4)};
     claims->claims[i] = claim;
   }
 }
@@ -137,7 +139,7 @@ static size_t pack_word(uint8_t *packed, size_t at, uint32_t word) {
 
 static size_t pack_bytes(uint8_t *packed, size_t at, const void *data, uint32_t size) {
   at = pack_word(packed, at, size);
-  memcpy(packed + at, data, size);
+  if (size != 0) memcpy(packed + at, data, size);
   return at + size;
 }
 
@@ -248,6 +250,210 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(NULL, 0), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   CHECK(strcmp(error.text, "no members signed: the bitmap is empty") == 0);
   quorate_key_set_free(set);
+}
+
+struct answers {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int count, valid;
+};
+
+static void answered(void *user, uint8_t verdict, const char *reason, size_t size) {
+  struct answers *answers = user;
+  CHECK(reason != NULL && (size == 0) == (verdict == QUORATE_VERDICT_VALID));
+  pthread_mutex_lock(&answers->lock);
+  answers->count++;
+  answers->valid += verdict == QUORATE_VERDICT_VALID;
+  pthread_cond_signal(&answers->changed);
+  pthread_mutex_unlock(&answers->lock);
+}
+
+// Waits until so many claims have their answers.
+static void await(struct answers *answers, int count) {
+  pthread_mutex_lock(&answers->lock);
+  while (answers->count < count) pthread_cond_wait(&answers->changed, &answers->lock);
+  pthread_mutex_unlock(&answers->lock);
+}
+
+// The claim that members of a set signed "same".
+static struct quorate_claim claim_of(const struct signers *signers, uint64_t set, const struct quorate_bytes *message, const uint8_t *signature) {
+  struct quorate_claim claim = {.suite = signers->suite, .kind = QUORATE_MESSAGES_SHARED, .messages = message, .message_count = 1,
+                                .signature = bytes(signature, SIGNATURE), .key_set = set};
+  return claim;
+}
+
+// A bitmap, or indices, as a packed claim has them.
+static size_t pack_members(uint8_t *packed, const struct quorate_claim *claim, uint32_t signers_kind, const void *members, uint32_t size) {
+  const uint32_t head[] = {claim->suite, claim->kind + signers_kind, 0, 1, (uint32_t)claim->key_set, (uint32_t)(claim->key_set >> 32)};
+  size_t at = 0;
+  for (int word = 0; word < 6; word++) at = pack_word(packed, at, head[word]);
+  at = pack_bytes(packed, at, members, size);
+  at = pack_bytes(packed, at, claim->messages[0].data, (uint32_t)claim->messages[0].size);
+  at = pack_bytes(packed, at, claim->signature.data, (uint32_t)claim->signature.size);
+  return pack_bytes(packed, at, claim->source.data, (uint32_t)claim->source.size);
+}
+
+static void reason_is(const struct quorate_verdicts *reasons, size_t index, const char *expected) {
+  char text[200];
+  OK(quorate_verdicts_reason(reasons, index, text, sizeof text, NULL, &error));
+  if (strstr(text, expected) == NULL) fprintf(stderr, "claim %zu: found \"%s\", expected \"%s\"\n", index, text, expected);
+  CHECK(strstr(text, expected) != NULL);
+}
+
+static void claims_of_members(const struct quorate_verifier *verifier, const struct signers *signers) {
+  struct quorate_key_set *set = NULL, *unproven = NULL, *of_other_variant = NULL;
+  uint32_t in_g2 = 0;
+  OK(quorate_suite("drand-quicknet", 14, &in_g2, &error));
+  OK(quorate_key_set_new(signers->suite, &set, &error));
+  OK(quorate_key_set_push(set, signers->keys[0], COUNT * KEY, true, &error));
+  OK(quorate_key_set_new(signers->suite, &unproven, &error));
+  OK(quorate_key_set_push(unproven, signers->keys[0], 4 * KEY, false, &error));
+  OK(quorate_key_set_new(in_g2, &of_other_variant, &error));
+  uint64_t number = 0, of_unproven = 0, of_other = 0;
+  OK(quorate_key_set_number(set, &number, &error));
+  OK(quorate_key_set_number(unproven, &of_unproven, &error));
+  OK(quorate_key_set_number(of_other_variant, &of_other, &error));
+  CHECK(number != 0 && number != of_unproven && number != of_other);
+  FAILS(QUORATE_CODE_NULL, quorate_key_set_number(set, NULL, &error));
+
+  uint8_t all[COUNT / 8 + 1] = {0}, first_three = 7, wider[COUNT / 8 + 1] = {7}, beyond[COUNT / 8 + 1] = {7}, sum[SIGNATURE], of_three[SIGNATURE], twice[SIGNATURE];
+  memset(all, 0xff, COUNT / 8);
+  beyond[COUNT / 8] = 1;
+  OK(quorate_aggregate(signers->suite, signers->same[0], COUNT * SIGNATURE, sum, SIGNATURE, &error));
+  OK(quorate_aggregate(signers->suite, signers->same[0], 3 * SIGNATURE, of_three, SIGNATURE, &error));
+  memcpy(twice, signers->same[0], SIGNATURE);
+  uint8_t pair[2 * SIGNATURE];
+  memcpy(pair, twice, SIGNATURE);
+  memcpy(pair + SIGNATURE, twice, SIGNATURE);
+  OK(quorate_aggregate(signers->suite, pair, sizeof pair, twice, SIGNATURE, &error));
+  const uint32_t three[] = {2, 0, 1}, repeated[] = {0, 0}, absent[] = {0, COUNT}, one[] = {3};
+  const struct quorate_bytes same = bytes("same", 4);
+
+  enum { CLAIMS = 13 };
+  struct quorate_claim claims[CLAIMS];
+  uint8_t expected[CLAIMS];
+  for (int i = 0; i < CLAIMS; i++) {
+    claims[i] = claim_of(signers, number, &same, of_three);
+    expected[i] = QUORATE_VERDICT_VALID;
+  }
+  claims[0].signature.data = sum;
+  claims[0].members = bytes(all, COUNT / 8);
+  claims[1].members = bytes(&first_three, 1);
+  claims[2].indices = three;
+  claims[2].index_count = 3;
+  // Zeros at the end of a bitmap stand for nobody.
+  claims[3].members = bytes(wider, sizeof wider);
+  // Others than those who signed.
+  claims[4].members = bytes(all, COUNT / 8);
+  expected[4] = QUORATE_VERDICT_MISMATCH;
+  // Nobody.
+  expected[5] = QUORATE_VERDICT_RULE;
+  // A member that is not there, in both forms.
+  claims[6].members = bytes(beyond, sizeof beyond);
+  claims[7].indices = absent;
+  claims[7].index_count = 2;
+  expected[6] = expected[7] = QUORATE_VERDICT_KEY_SET;
+  // An index that stands there twice counts twice.
+  claims[8].indices = repeated;
+  claims[8].index_count = 2;
+  claims[8].signature.data = twice;
+  // Members who have proven nothing, several of them and one.
+  claims[9].key_set = claims[10].key_set = of_unproven;
+  claims[9].members = bytes(&first_three, 1);
+  expected[9] = QUORATE_VERDICT_KEY_SET;
+  claims[10].indices = one;
+  claims[10].index_count = 1;
+  claims[10].signature.data = signers->same[3];
+  // A set of keys in the other group.
+  claims[11].key_set = of_other;
+  claims[11].members = bytes(&first_three, 1);
+  expected[11] = QUORATE_VERDICT_KEY_SET;
+  // Keys that stand in the claim, in the same call.
+  const struct quorate_bytes key = bytes(signers->keys[5], KEY);
+  claims[12].key_set = 0;
+  claims[12].public_keys = &key;
+  claims[12].public_key_count = 1;
+  claims[12].signature.data = signers->same[5];
+
+  uint8_t verdicts[CLAIMS];
+  struct quorate_verdicts *reasons = NULL;
+  OK(quorate_verify(verifier, claims, CLAIMS, false, verdicts, &reasons, &error));
+  for (int i = 0; i < CLAIMS; i++) CHECK(verdicts[i] == expected[i]);
+  reason_is(reasons, 5, "the claim has no keys and messages");
+  char text[200];
+  snprintf(text, sizeof text, "the claim names member %d of a key set of %d", COUNT, COUNT);
+  reason_is(reasons, 6, text);
+  reason_is(reasons, 7, text);
+  reason_is(reasons, 9, "member 0 of the key set has not proven possession of its key");
+  reason_is(reasons, 11, "the key set is one of another variant than the claim's suite");
+  quorate_verdicts_free(reasons);
+  // Under the suite of sync aggregates, nobody and the identity are valid.
+  uint8_t identity[SIGNATURE] = {0xc0};
+  struct quorate_claim nobody = claim_of(signers, number, &same, identity);
+  OK(quorate_suite("eth2-sync-aggregate", 19, &nobody.suite, &error));
+  OK(quorate_verify(verifier, &nobody, 1, false, verdicts, NULL, &error));
+  CHECK(verdicts[0] == QUORATE_VERDICT_VALID);
+
+  // Packed claims name them too.
+  static uint8_t packed[300];
+  static const uint8_t of_one[] = {3, 0, 0, 0};
+  uint8_t verdict = QUORATE_VERDICT_UNDECIDED;
+  size_t size = pack_members(packed, &claims[0], QUORATE_SIGNERS_BITMAP, all, COUNT / 8);
+  OK(quorate_verify_packed(verifier, packed, size, 1, false, &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_packed(verifier, packed, 20, 1, false, &verdict, NULL, &error));
+  size = pack_members(packed, &claims[10], QUORATE_SIGNERS_INDICES, of_one, 4);
+  OK(quorate_verify_packed(verifier, packed, size, 1, false, &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+
+  // And claims of a batcher: a member that is not there says nothing about who sent the claim, who is not banned for it.
+  struct quorate_batcher *batcher = NULL;
+  OK(quorate_batcher_new(NULL, &batcher, &error));
+  struct answers answers = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+  claims[6].source = claims[0].source = bytes("peer", 4);
+  for (int i = 0; i < 20; i++) OK(quorate_batcher_submit(batcher, &claims[i == 19 ? 0 : 6], QUORATE_CLASS_BLOCK, 0, answered, &answers, &error));
+  await(&answers, 20);
+  CHECK(answers.valid == 1);
+  size = pack_members(packed, &claims[10], QUORATE_SIGNERS_INDICES, of_one, 4);
+  OK(quorate_batcher_verify_packed(batcher, packed, size, 1, QUORATE_CLASS_BLOCK, 0, &verdict, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+
+  // What cannot be read as a claim fails the whole call.
+  struct quorate_claim wrong = claims[1];
+  wrong.key_set = 0;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, &wrong, 1, false, verdicts, NULL, &error));
+  CHECK(strcmp(error.text, "claim 0: members are named, but no key set; give its number in key_set") == 0);
+  CHECK(verdicts[0] == QUORATE_VERDICT_UNDECIDED);
+  wrong = claims[1];
+  wrong.public_keys = &key;
+  wrong.public_key_count = 1;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, &wrong, 1, false, verdicts, NULL, &error));
+  CHECK(strstr(error.text, "public_keys and key_set are both given") != NULL);
+  wrong = claims[1];
+  wrong.indices = three;
+  wrong.index_count = 3;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, &wrong, 1, false, verdicts, NULL, &error));
+  CHECK(strstr(error.text, "members and indices are both given") != NULL);
+  wrong = claims[2];
+  wrong.indices = NULL;
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, &wrong, 1, false, verdicts, NULL, &error));
+
+  // A claim that was handed in keeps its set. Whoever names a freed one hears of it, in every build.
+  const int before = answers.count;
+  OK(quorate_batcher_submit(batcher, &claims[0], QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
+  quorate_key_set_free(set);
+  await(&answers, before + 1);
+  CHECK(answers.valid == 2);
+  FAILS(QUORATE_CODE_HANDLE, quorate_verify(verifier, claims, CLAIMS, false, verdicts, NULL, &error));
+  CHECK(strncmp(error.text, "claim 0: there is no key set with the number ", 45) == 0);
+  for (int i = 0; i < CLAIMS; i++) CHECK(verdicts[i] == QUORATE_VERDICT_UNDECIDED);
+  FAILS(QUORATE_CODE_HANDLE, quorate_batcher_submit(batcher, &claims[0], QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
+  size = pack_members(packed, &claims[0], QUORATE_SIGNERS_BITMAP, all, COUNT / 8);
+  FAILS(QUORATE_CODE_HANDLE, quorate_verify_packed(verifier, packed, size, 1, false, &verdict, NULL, &error));
+  quorate_batcher_free(batcher);
+  CHECK(answers.count == before + 1);
+  quorate_key_set_free(unproven);
+  quorate_key_set_free(of_other_variant);
 }
 
 // The structures of Arrow, as every program has them: https://arrow.apache.org/docs/format/CDataInterface.html
@@ -649,22 +855,6 @@ static void threads(const struct quorate_verifier *verifier, const struct signer
   for (int i = 0; i < 4; i++) CHECK(pthread_join(started[i], NULL) == 0);
 }
 
-struct answers {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  int count, valid;
-};
-
-static void answered(void *user, uint8_t verdict, const char *reason, size_t size) {
-  struct answers *answers = user;
-  CHECK(reason != NULL && (size == 0) == (verdict == QUORATE_VERDICT_VALID));
-  pthread_mutex_lock(&answers->lock);
-  answers->count++;
-  answers->valid += verdict == QUORATE_VERDICT_VALID;
-  pthread_cond_signal(&answers->changed);
-  pthread_mutex_unlock(&answers->lock);
-}
-
 // One true claim.
 static size_t packed_claim(uint8_t *packed, const struct signers *signers, const char *source, uint32_t source_size) {
   const uint32_t head[] = {signers->suite, QUORATE_MESSAGES_SHARED, 1, 1};
@@ -688,9 +878,7 @@ static void batches(const struct signers *signers) {
   OK(quorate_batcher_new(&options, &batcher, &error));
   struct answers answers = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
   for (int i = 0; i < COUNT; i++) OK(quorate_batcher_submit(batcher, &made.claims[i], QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
-  pthread_mutex_lock(&answers.lock);
-  while (answers.count < COUNT) pthread_cond_wait(&answers.changed, &answers.lock);
-  pthread_mutex_unlock(&answers.lock);
+  await(&answers, COUNT);
   CHECK(answers.valid == COUNT - 1);
   FAILS(QUORATE_CODE_NULL, quorate_batcher_submit(batcher, &made.claims[0], QUORATE_CLASS_GOSSIP, 0, NULL, NULL, &error));
   FAILS(QUORATE_CODE_MISUSE, quorate_batcher_submit(batcher, &made.claims[0], 3, 0, answered, &answers, &error));
@@ -698,9 +886,7 @@ static void batches(const struct signers *signers) {
   static uint8_t packed[256];
   const size_t size = packed_claim(packed, signers, "\xff\xfe", 2);
   OK(quorate_batcher_submit_packed(batcher, packed, size, QUORATE_CLASS_BLOCK, 0, answered, &answers, &error));
-  pthread_mutex_lock(&answers.lock);
-  while (answers.count < COUNT + 1) pthread_cond_wait(&answers.changed, &answers.lock);
-  pthread_mutex_unlock(&answers.lock);
+  await(&answers, COUNT + 1);
   CHECK(answers.valid == COUNT);
   FAILS(QUORATE_CODE_CLAIMS, quorate_batcher_submit_packed(batcher, packed, 0, QUORATE_CLASS_BLOCK, 0, answered, &answers, &error));
   uint8_t verdict = QUORATE_VERDICT_UNDECIDED;
@@ -740,9 +926,7 @@ static void answers_cannot_wait_for_answers(const struct signers *signers) {
   OK(quorate_batcher_new(&options, &batcher, &error));
   struct waits waits = {{PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0}, batcher, packed, size, 0, 0, QUORATE_VERDICT_VALID};
   OK(quorate_batcher_submit_packed(batcher, packed, size, QUORATE_CLASS_BLOCK, 0, waits_for_answers, &waits, &error));
-  pthread_mutex_lock(&waits.answers.lock);
-  while (waits.answers.count < 1) pthread_cond_wait(&waits.answers.changed, &waits.answers.lock);
-  pthread_mutex_unlock(&waits.answers.lock);
+  await(&waits.answers, 1);
   CHECK(waits.stopped == QUORATE_CODE_MISUSE && waits.verified == QUORATE_CODE_MISUSE);
   CHECK(waits.verdict == QUORATE_VERDICT_UNDECIDED);
   // Behind the answer, and on this thread, both wait.
@@ -801,6 +985,7 @@ int main(int count, char **arguments) {
   verdicts_with_reasons(verifier, &signers);
   packed_claims(verifier, &signers);
   sums_and_sets(verifier, &signers);
+  claims_of_members(verifier, &signers);
   tables(verifier, &signers);
   misuse(verifier, &signers);
   failures_leave_no_handles(verifier, &signers);

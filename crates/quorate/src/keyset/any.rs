@@ -103,6 +103,13 @@ impl fmt::Debug for AnyKeySet {
 impl<S: Suite> KeySet<S> {
     /// The set behind a handle, for claims as bytes. It does not change any more.
     pub fn into_any(self) -> AnyKeySet {
-        AnyKeySet(Arc::new(self))
+        Arc::new(self).into()
+    }
+}
+
+impl<S: Suite> From<Arc<KeySet<S>>> for AnyKeySet {
+    /// The set as it is now. An owner who changes it by [`Arc::make_mut`] changes a copy while somebody holds the handle.
+    fn from(set: Arc<KeySet<S>>) -> Self {
+        Self(set)
     }
 }

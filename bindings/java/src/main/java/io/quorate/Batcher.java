@@ -1,5 +1,6 @@
 package io.quorate;
 
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -98,6 +99,9 @@ public final class Batcher implements AutoCloseable {
         } catch (Throwable failed) {
             waiting.remove(id);
             throw failed;
+        } finally {
+            // The key set that it names is there until the library has read the claim.
+            Reference.reachabilityFence(claim);
         }
         return future;
     }

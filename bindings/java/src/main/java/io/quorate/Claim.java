@@ -7,13 +7,15 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
  * The claim that keys signed messages, as bytes that nobody has decoded yet. Bytes that do not decode make the claim invalid, and are
- * no exception here.
+ * no exception here. In the place of keys it can name members of a {@link KeySet}, so that a claim of 512 keys takes 64 bytes for them and
+ * decodes none.
  *
  * <p>A claim is immutable: it keeps a copy of all bytes, packed as the native library reads them.
  */
@@ -24,12 +26,19 @@ public final class Claim {
     private static final byte[] NO_SOURCE = {};
     /** The bytes of the suite, the kind and the two counts. */
     private static final int HEAD = 16;
+    /** What is added to the kind of a claim that names members by a bitmap, or by indices. */
+    private static final int BY_BITMAP = 256;
+
+    private static final int BY_INDICES = 512;
 
     private final Suite suite;
+    /** The set whose members signed, or null. The claim holds it, so that nobody frees it meanwhile. */
+    private final KeySet keySet;
     private final byte[] packed;
 
-    private Claim(Suite suite, byte[] packed) {
+    private Claim(Suite suite, KeySet keySet, byte[] packed) {
         this.suite = suite;
+        this.keySet = keySet;
         this.packed = packed;
     }
 
@@ -58,25 +67,87 @@ public final class Claim {
         return of(suite, POSSESSION, new byte[][] {publicKey}, new byte[0][], proof);
     }
 
+    /**
+     * These members of a set signed one message, in the suite of the set. Bit i stands for the member with index i.
+     *
+     * <p>A claim is about the set as it is when the claim is handed over. If the set does not fit the claim, because it has no such member,
+     * or, in a suite with proofs of possession, one of several members has proven nothing, the verdict is {@link Verdict.Code#KEY_SET}. If
+     * the set is closed, the call with the claim is an {@link IllegalStateException}.
+     */
+    public static Claim ofMembers(KeySet set, BitSet members, byte[] message, byte[] signature) {
+        byte[] bits = Objects.requireNonNull(members, "members").toByteArray();
+        Objects.requireNonNull(message, "message");
+        return of(set, SHARED + BY_BITMAP, bits, new byte[][] {message}, signature);
+    }
+
+    /**
+     * The same for members by their indices, in any order. An index may repeat, and each counts: do not take their number for that of the
+     * members. In a BDN suite a repeated one is {@link Verdict.Code#RULE}.
+     *
+     * @throws IllegalArgumentException if an index is negative
+     */
+    public static Claim ofMembers(KeySet set, int[] indices, byte[] message, byte[] signature) {
+        Objects.requireNonNull(message, "message");
+        return of(set, SHARED + BY_INDICES, bytes(indices), new byte[][] {message}, signature);
+    }
+
+    /**
+     * The member at each index signed the message at its place. With another number of messages than indices, the claim is invalid.
+     *
+     * @throws IllegalArgumentException if an index is negative
+     */
+    public static Claim eachOfMembers(KeySet set, int[] indices, List<byte[]> messages, byte[] signature) {
+        return of(set, EACH + BY_INDICES, bytes(indices), Bytes.elements("messages", messages), signature);
+    }
+
+    private static byte[] bytes(int[] indices) {
+        Objects.requireNonNull(indices, "indices");
+        ByteBuffer bytes = buffer(Bytes.room("the indices", 4L * indices.length));
+        for (int i = 0; i < indices.length; i++) {
+            if (indices[i] < 0) {
+                throw new IllegalArgumentException("indices[" + i + "]: found " + indices[i] + ", expected at least 0");
+            }
+            bytes.putInt(indices[i]);
+        }
+        return bytes.array();
+    }
+
+    private static Claim of(KeySet set, int kind, byte[] members, byte[][] messages, byte[] signature) {
+        Suite suite = Objects.requireNonNull(set, "set").suite();
+        Objects.requireNonNull(signature, "signature");
+        ByteBuffer packed = buffer(Bytes.room("the claim", HEAD + 8L + 4L + members.length + sizeOf(messages) + 8L + signature.length));
+        packed.putInt(suite.number()).putInt(kind).putInt(0).putInt(messages.length).putLong(set.number());
+        put(packed, members);
+        return ended(suite, set, packed, messages, signature);
+    }
+
     private static Claim of(Suite suite, int kind, byte[][] keys, byte[][] messages, byte[] signature) {
         Objects.requireNonNull(suite, "suite");
         Objects.requireNonNull(signature, "signature");
-        long bytes = HEAD + 8L + signature.length;
-        for (byte[][] list : List.of(keys, messages)) {
-            for (byte[] part : list) {
-                bytes += 4L + part.length;
-            }
-        }
-        ByteBuffer packed = buffer(Bytes.room("the claim", bytes));
+        ByteBuffer packed = buffer(Bytes.room("the claim", HEAD + sizeOf(keys) + sizeOf(messages) + 8L + signature.length));
         packed.putInt(suite.number()).putInt(kind).putInt(keys.length).putInt(messages.length);
-        for (byte[][] list : List.of(keys, messages)) {
-            for (byte[] part : list) {
-                put(packed, part);
-            }
+        for (byte[] key : keys) {
+            put(packed, key);
+        }
+        return ended(suite, null, packed, messages, signature);
+    }
+
+    /** Writes what stands behind the keys. */
+    private static Claim ended(Suite suite, KeySet set, ByteBuffer packed, byte[][] messages, byte[] signature) {
+        for (byte[] message : messages) {
+            put(packed, message);
         }
         put(packed, signature);
         put(packed, NO_SOURCE);
-        return new Claim(suite, packed.array());
+        return new Claim(suite, set, packed.array());
+    }
+
+    private static long sizeOf(byte[][] list) {
+        long bytes = 0;
+        for (byte[] part : list) {
+            bytes += 4L + part.length;
+        }
+        return bytes;
     }
 
     /**
@@ -101,7 +172,7 @@ public final class Claim {
         ByteBuffer with = buffer(Bytes.room("the claim", end + 4L + name.length));
         with.put(packed, 0, end);
         put(with, name);
-        return new Claim(suite, with.array());
+        return new Claim(suite, keySet, with.array());
     }
 
     /** The suite. */
@@ -109,33 +180,40 @@ public final class Claim {
         return suite;
     }
 
-    /** How many keys the claim has. */
+    /** How many keys, or members, the claim has, repeats included. */
     public int statements() {
-        return buffer().getInt(8);
+        if (keySet == null) {
+            return buffer().getInt(8);
+        }
+        return kind() >= BY_INDICES ? members().length / 4 : BitSet.valueOf(members()).cardinality();
     }
 
     /** Whether it is a proof of possession. */
     public boolean isPossession() {
-        return buffer().getInt(4) == POSSESSION;
+        return kind() == POSSESSION;
     }
 
-    /** Copies of the keys. */
+    /** Copies of the keys; none if it names members of a set. */
     public List<byte[]> publicKeys() {
         ByteBuffer from = buffer();
-        return parts(from.position(HEAD), from.getInt(8));
+        return keySet == null ? parts(from.position(HEAD), from.getInt(8)) : List.of();
+    }
+
+    /** The set whose members signed, if it names members. */
+    public Optional<KeySet> keySet() {
+        return Optional.ofNullable(keySet);
     }
 
     /** Copies of the messages: one if every key signed it, one for each key, or none in a proof of possession. */
     public List<byte[]> messages() {
-        ByteBuffer from = buffer();
-        skip(from.position(HEAD), from.getInt(8));
+        ByteBuffer from = behindKeys();
         return parts(from, from.getInt(12));
     }
 
     /** A copy of the signature. */
     public byte[] signature() {
-        ByteBuffer from = buffer();
-        skip(from.position(HEAD), from.getInt(8) + from.getInt(12));
+        ByteBuffer from = behindKeys();
+        skip(from, from.getInt(12));
         return parts(from, 1).get(0);
     }
 
@@ -165,9 +243,28 @@ public final class Claim {
         return packed;
     }
 
-    private int sourceAt() {
+    private int kind() {
+        return buffer().getInt(4);
+    }
+
+    /** The bitmap or the indices of members. */
+    private byte[] members() {
+        return parts(buffer().position(HEAD + 8), 1).get(0);
+    }
+
+    private ByteBuffer behindKeys() {
         ByteBuffer from = buffer();
-        skip(from.position(HEAD), from.getInt(8) + from.getInt(12) + 1);
+        if (keySet == null) {
+            skip(from.position(HEAD), from.getInt(8));
+        } else {
+            skip(from.position(HEAD + 8), 1);
+        }
+        return from;
+    }
+
+    private int sourceAt() {
+        ByteBuffer from = behindKeys();
+        skip(from, from.getInt(12) + 1);
         return from.position();
     }
 

@@ -11,16 +11,24 @@ import java.util.Objects;
  * <p>In a suite with proofs of possession, a member takes part with others only if it has proven that it holds its secret, or if you say
  * that it did elsewhere. With a wrong word, the owner of a rogue key can forge for all members.
  *
- * <p>Threads can use one at the same time, and wait for each other.
+ * <p>Threads can use one at the same time, and wait for each other. Claims name members of a set ({@link Claim#ofMembers}), so that many of
+ * them are verified together, and by a {@link Batcher}.
  */
 public final class KeySet implements AutoCloseable {
     private final Suite suite;
     private final Handle handle;
+    /** That by which packed claims name the set. */
+    private final long number;
 
     /** A committee without members. */
     public KeySet(Suite suite) {
         this.suite = Objects.requireNonNull(suite, "suite");
         handle = new Handle("key set", Native.committeeNew(suite.number()), Native::committeeFree);
+        number = handle.with(Native::committeeNumber);
+    }
+
+    long number() {
+        return number;
     }
 
     /** The suite. */

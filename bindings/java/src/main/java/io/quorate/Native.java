@@ -7,7 +7,7 @@ package io.quorate;
  */
 final class Native {
     /** The interface that this class expects: the number changes with every function's arguments or answers. */
-    private static final int INTERFACE = 1;
+    private static final int INTERFACE = 2;
 
     static {
         Library.load();
@@ -70,6 +70,9 @@ final class Native {
     static native long committeeNew(int suite);
 
     static native void committeeFree(long committee);
+
+    /** The number by which packed claims name the set. */
+    static native long committeeNumber(long committee);
 
     static native void committeePush(long committee, byte[] keys, boolean assumed);
 

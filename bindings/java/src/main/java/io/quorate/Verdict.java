@@ -11,8 +11,8 @@ import java.util.Objects;
 /**
  * What a claim got. Ask {@link #valid()} whether something proved it; nothing else means yes.
  *
- * <p>A claim that nobody looked at, because a {@link Batcher} refused it, is not valid either, but it may be true:
- * {@link #decided()} tells the two apart. Do not punish the sender of a claim that is not decided.
+ * <p>A claim that nobody looked at, because a {@link Batcher} refused it, or that does not fit its {@link KeySet}, is not valid either, but
+ * it may be true: {@link #decided()} tells the two apart. Do not punish the sender of a claim that is not decided.
  */
 public final class Verdict {
     /** The kinds of verdicts. */
@@ -27,6 +27,11 @@ public final class Verdict {
         ENCODING(3),
         /** It breaks a rule of its suite: no keys, equal messages, keys that add up to the identity, other counts. */
         RULE(4),
+        /**
+         * It does not fit the {@link KeySet} that it names: the set has no such member, or one of several members has not proven its key. The
+         * set can be older than the claim, so this says nothing about who sent it.
+         */
+        KEY_SET(5),
         /** Nobody looked at it, because as much work waits as the settings allow, or because it alone is larger. */
         OVERLOADED(16),
         /** Nobody looked at it, because its source sent false claims. */
@@ -77,11 +82,11 @@ public final class Verdict {
         return code == Code.VALID;
     }
 
-    /** Whether somebody looked at the claim: it is proved, or refuted. */
+    /** Whether the claim is proved, or refuted. */
     public boolean decided() {
         return switch (code) {
             case VALID, MISMATCH, ENCODING, RULE -> true;
-            case UNDECIDED, OVERLOADED, BANNED, DEADLINE_PASSED, STOPPED, FAILED -> false;
+            case UNDECIDED, KEY_SET, OVERLOADED, BANNED, DEADLINE_PASSED, STOPPED, FAILED -> false;
         };
     }
 

@@ -1,5 +1,6 @@
 package io.quorate;
 
+import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -62,7 +63,11 @@ public final class Verifier implements AutoCloseable {
     /** The verdict about one claim. */
     public Verdict verifyOne(Claim claim) {
         Objects.requireNonNull(claim, "claim");
-        return handle.with(number -> Verdict.read(Native.verify(number, claim.packed(), 1, false), 1)).get(0);
+        try {
+            return handle.with(number -> Verdict.read(Native.verify(number, claim.packed(), 1, false), 1)).get(0);
+        } finally {
+            Reference.reachabilityFence(claim);
+        }
     }
 
     /** What would be computed to verify claims, for people. Nothing is verified. */
@@ -110,7 +115,12 @@ public final class Verifier implements AutoCloseable {
     /** Calls a function with the claims, as many at a time as have a window's bytes, and once if there are none. */
     private void windows(Claim[] claims, Window window) {
         // One call for all windows, so that nobody frees the verifier between two of them.
-        handle.run(number -> windows(number, claims, window));
+        try {
+            handle.run(number -> windows(number, claims, window));
+        } finally {
+            // The key sets that they name are there until the library has read them.
+            Reference.reachabilityFence(claims);
+        }
     }
 
     private static void windows(long number, Claim[] claims, Window window) {
