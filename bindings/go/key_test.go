@@ -231,6 +231,55 @@ func TestSumsOfBDN(t *testing.T) {
 	}
 }
 
+func TestBDNAggregates(t *testing.T) {
+	for _, suite := range []Suite{SuiteMinPkBDN, SuiteMinSigBDN} {
+		set, signatures := committee(t, suite, 4)
+		var keys [][]byte
+		for i := range signatures {
+			keys = append(keys, keyOf(t, secretOf(t, suite, i)))
+		}
+		signature, err := BDNAggregate(suite, keys[:3], signatures[:3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := AggregatePublicKeys(suite, keys[:3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims := []Claim{
+			// Keys in another order, their sum, members, one key too few, one too many.
+			Shared(suite, [][]byte{keys[2], keys[0], keys[1]}, []byte("vote"), signature.Bytes()),
+			Single(suite, sum.Bytes(), []byte("vote"), signature.Bytes()),
+			OfMembers(set, BitmapOf(0, 1, 2), []byte("vote"), signature.Bytes()),
+			Shared(suite, keys[:2], []byte("vote"), signature.Bytes()),
+			Shared(suite, keys, []byte("vote"), signature.Bytes()),
+		}
+		for i, verdict := range verdictsOf(t, newVerifier(t, Options{}), claims) {
+			if verdict.Valid() != (i < 3) {
+				t.Errorf("%s, claim %d: found %v", suite, i, verdict)
+			}
+		}
+		_, none := BDNAggregate(suite, nil, nil)
+		_, unequal := BDNAggregate(suite, keys, signatures[:3])
+		_, repeated := BDNAggregate(suite, [][]byte{keys[0], keys[0]}, signatures[:2])
+		for i, err := range []error{none, unequal, repeated} {
+			if !errors.Is(err, ErrMisuse) {
+				t.Errorf("%s, call %d: found %v", suite, i, err)
+			}
+		}
+		if _, err := BDNAggregate(suite, [][]byte{keys[0][1:]}, signatures[:1]); !errors.Is(err, ErrEncoding) {
+			t.Errorf("%s: found %v", suite, err)
+		}
+	}
+	secret := secretOf(t, SuiteEth2, 1)
+	if _, err := BDNAggregate(SuiteEth2, [][]byte{keyOf(t, secret)}, [][]byte{signed(t, secret, nil)}); !errors.Is(err, ErrMisuse) {
+		t.Errorf("found %v in a suite without coefficients", err)
+	}
+	if _, err := BDNAggregate(99, nil, nil); !errors.Is(err, ErrSuite) {
+		t.Errorf("found %v", err)
+	}
+}
+
 func TestBitmaps(t *testing.T) {
 	for _, c := range []struct {
 		indices []int

@@ -68,6 +68,12 @@ static inline int32_t quorate_go_subtract(uint32_t suite, const uint8_t *sum, si
   return quorate_subtract(suite, quorate_go_bytes(sum, sum_size), quorate_go_bytes(parts, parts_size), rest, rest_size, error);
 }
 
+static inline int32_t quorate_go_bdn_aggregate(uint32_t suite, const uint8_t *keys, size_t keys_size, const uint8_t *signatures,
+                                               size_t signatures_size, uint8_t *aggregate, size_t size, quorate_error *error) {
+  return quorate_bdn_aggregate(suite, quorate_go_bytes(keys, keys_size), quorate_go_bytes(signatures, signatures_size), aggregate, size,
+                               error);
+}
+
 static inline quorate_key_set *quorate_go_key_set_new(uint32_t suite, quorate_error *error) {
   quorate_key_set *set = NULL;
   quorate_key_set_new(suite, &set, error);

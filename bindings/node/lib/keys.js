@@ -79,6 +79,12 @@ function aggregate(name, signatures) {
   return native.aggregate(number, joined("signatures", signatures, signatureLength, "signatures"));
 }
 
+function bdnAggregate(name, keys, signatures) {
+  const { number, publicKeyLength, signatureLength } = suite("suite", name);
+  const all = joined("keys", keys, publicKeyLength, "public keys");
+  return native.bdnAggregate(number, all, joined("signatures", signatures, signatureLength, "signatures"));
+}
+
 function aggregatePublicKeys(name, keys) {
   const { number, publicKeyLength } = suite("suite", name);
   return native.aggregatePublicKeys(number, joined("keys", keys, publicKeyLength, "public keys"));
@@ -196,6 +202,7 @@ module.exports = {
   SecretKey,
   aggregate,
   aggregatePublicKeys,
+  bdnAggregate,
   checkPublicKey,
   checkSignature,
   fromHex,

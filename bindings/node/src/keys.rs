@@ -73,6 +73,17 @@ pub fn aggregate<'env>(env: &'env Env, suite: u32, signatures: &[u8]) -> Result<
     bytes(env, || verbs_of(suite)?.aggregate(signatures))
 }
 
+/// The aggregate of a BDN suite: signatures of keys over one message, with coefficients.
+#[napi]
+pub fn bdn_aggregate<'env>(
+    env: &'env Env,
+    suite: u32,
+    keys: &[u8],
+    signatures: &[u8],
+) -> Result<Uint8ArraySlice<'env>> {
+    bytes(env, || verbs_of(suite)?.bdn_aggregate(keys, signatures))
+}
+
 /// The sum of public keys.
 #[napi]
 pub fn aggregate_public_keys<'env>(env: &'env Env, suite: u32, keys: &[u8]) -> Result<Uint8ArraySlice<'env>> {

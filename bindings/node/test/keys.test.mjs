@@ -6,6 +6,7 @@ import {
   SecretKey,
   aggregate,
   aggregatePublicKeys,
+  bdnAggregate,
   checkPublicKey,
   checkSignature,
   fromHex,
@@ -67,6 +68,32 @@ test("sums", () => {
     assert.throws(() => aggregate(suite, signatures[0]), /^TypeError: signatures: found a Uint8Array/);
   }
   assert.throws(() => aggregatePublicKeys("eigenlayer", [SecretKey.generate("eigenlayer").publicKey()]), misuse);
+});
+
+test("an aggregate of a BDN suite is that of its signers", () => {
+  for (const group of ["G1", "G2"]) {
+    const suite = `BLS_SIG_BLS12381${group}_XMD:SHA-256_SSWU_RO_BDN_`;
+    const secrets = [1, 2, 3].map((number) => secret(suite, number));
+    const [keys, message] = [secrets.map((key) => key.publicKey()), text("a")];
+    const signatures = secrets.map((key) => key.sign(message));
+    const signature = bdnAggregate(suite, keys, signatures);
+    const set = new KeySet(suite);
+    set.push(keys);
+    const verdicts = verifySync([
+      { suite, publicKeys: [keys[2], keys[0], keys[1]], message, signature },
+      { suite, publicKey: aggregatePublicKeys(suite, keys), message, signature },
+      { suite, keySet: set, members: [0, 1, 2], message, signature },
+      { suite, publicKeys: keys.slice(1), message, signature },
+    ]);
+    assert.deepEqual(verdicts.map(({ code }) => code), ["valid", "valid", "valid", "mismatch"]);
+    assert.throws(() => bdnAggregate(suite, [], []), misuse);
+    assert.throws(() => bdnAggregate(suite, keys, signatures.slice(1)), misuse);
+    assert.throws(() => bdnAggregate(suite, [keys[0], keys[0]], signatures.slice(1)), misuse);
+    assert.throws(() => bdnAggregate(suite, [message], signatures.slice(2)), encoding);
+    assert.throws(() => bdnAggregate(suite, keys, message), /^TypeError: signatures: found a Uint8Array/);
+  }
+  const other = secret("eth2", 1);
+  assert.throws(() => bdnAggregate("eth2", [other.publicKey()], [other.sign(text("a"))]), misuse);
 });
 
 test("a rogue key in a BDN suite", () => {

@@ -424,7 +424,7 @@ int32_t quorate_check_signature(uint32_t suite, const uint8_t *signature, size_t
 
 // The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be at
 // least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no
-// signatures, and in a BDN suite, where each signature would need its key.
+// signatures, and in a BDN suite, where each signature needs its key: `quorate_bdn_aggregate`.
 int32_t quorate_aggregate(uint32_t suite,
                           const uint8_t *signatures,
                           size_t size,
@@ -440,6 +440,17 @@ int32_t quorate_aggregate_checked(uint32_t suite,
                                   uint8_t *sum,
                                   size_t sum_size,
                                   struct quorate_error *error);
+
+// The aggregate of a BDN suite: the signature of several keys over one message, with the coefficients of exactly these keys. Keys and
+// signatures stand one after another, and the signature of each key at its place. All are checked, but not whether each signature is valid:
+// verify them first, as claims of one key, or a false one spoils the aggregate. Verify it by a claim of these keys, in any order.
+// `QUORATE_CODE_MISUSE` in another suite, for none, for other numbers of keys than of signatures, and if a key stands there twice.
+int32_t quorate_bdn_aggregate(uint32_t suite,
+                              struct quorate_bytes keys,
+                              struct quorate_bytes signatures,
+                              uint8_t *aggregate,
+                              size_t aggregate_size,
+                              struct quorate_error *error);
 
 // The sum of public keys, which stand one after another; in a BDN suite with its coefficients. All are checked. In the other suites rely
 // on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_MISUSE` for no keys, if they add up to the

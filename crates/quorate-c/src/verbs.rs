@@ -56,6 +56,16 @@ pub trait SuiteVerbs: Send + Sync {
     /// As [`aggregate`](Self::aggregate).
     fn aggregate_checked(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure>;
 
+    /// The aggregate of a BDN suite: the signature of several keys over one message, with their coefficients. The signature of each key
+    /// stands at its place. All are decoded and checked, and believed to be valid: verify each first, as a claim of one key, or a false one
+    /// spoils the aggregate. A claim of all the keys verifies it, and so does one of their sum. Cost: decoding both, and a sum with weights
+    /// of 128 bits.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`]; [`Code::Misuse`] in another suite, for none, for other numbers of keys than of signatures, and if a key stands
+    /// there twice.
+    fn bdn_aggregate(&self, keys: &[u8], signatures: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
     /// The sum of public keys, all of which are checked; in a BDN suite with its coefficients. In the other suites rely on it only if the
     /// owner of each has shown that it holds the secret.
     ///
@@ -208,6 +218,18 @@ impl<S: Suite> SuiteVerbs for In<S> {
         });
         let sum = aggregate::<S>(&checked.collect::<Result<Vec<_>, CallFailure>>()?, Backend::auto())?;
         Ok(sum.to_bytes().as_ref().to_vec())
+    }
+
+    fn bdn_aggregate(&self, keys: &[u8], signatures: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        let (keys, signatures) = (self.keys(keys)?, self.signatures(signatures)?);
+        if keys.len() != signatures.len() {
+            let (keys, signatures) = (keys.len(), signatures.len());
+            return Err(CallFailure::misuse(format!(
+                "found {keys} public keys and {signatures} signatures, expected the signature of each key"
+            )));
+        }
+        let signed: Vec<_> = keys.into_iter().zip(signatures).collect();
+        Ok(bdn::aggregate(self.0, &signed, Backend::auto())?.to_bytes().as_ref().to_vec())
     }
 
     fn aggregate_public_keys(&self, keys: &[u8]) -> Result<Vec<u8>, CallFailure> {

@@ -190,6 +190,17 @@ extern "system" fn Java_io_quorate_Native_aggregate<'a>(
 }
 
 #[unsafe(no_mangle)]
+extern "system" fn Java_io_quorate_Native_bdnAggregate<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    suite: jint,
+    keys: JByteArray<'a>,
+    signatures: JByteArray<'a>,
+) -> JByteArray<'a> {
+    call(&mut env, |env| array(env, &of(suite)?.bdn_aggregate(&bytes(env, &keys)?, &bytes(env, &signatures)?)?))
+}
+
+#[unsafe(no_mangle)]
 extern "system" fn Java_io_quorate_Native_aggregatePublicKeys<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,

@@ -10,6 +10,7 @@ import {
   aggregate,
   aggregatePublicKeys,
   backends,
+  bdnAggregate,
   checkPublicKey,
   checkSignature,
   fromHex,
@@ -81,6 +82,7 @@ const numbers: number[] = [...lengths, verifier.known];
 const arrays: Uint8Array[] = [
   aggregate("eth2", [bytes]),
   aggregatePublicKeys("eth2", [bytes]),
+  bdnAggregate("BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_BDN_", [bytes], [bytes]),
   subtract("eth2", bytes, [bytes]),
   fromHex("0x00"),
   key.toBytes(),

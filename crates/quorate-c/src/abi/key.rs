@@ -41,7 +41,7 @@ pub unsafe extern "C" fn quorate_check_signature(
 
 /// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be at
 /// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no
-/// signatures, and in a BDN suite, where each signature would need its key.
+/// signatures, and in a BDN suite, where each signature needs its key: `quorate_bdn_aggregate`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_aggregate(
     suite: u32,
@@ -72,6 +72,29 @@ pub unsafe extern "C" fn quorate_aggregate_checked(
         // SAFETY: the caller keeps to the header.
         unsafe {
             put_bytes("sum", sum, sum_size, &verbs(suite)?.aggregate_checked(items("signatures", signatures, size)?)?)
+        }
+    })
+}
+
+/// The aggregate of a BDN suite: the signature of several keys over one message, with the coefficients of exactly these keys. Keys and
+/// signatures stand one after another, and the signature of each key at its place. All are checked, but not whether each signature is valid:
+/// verify them first, as claims of one key, or a false one spoils the aggregate. Verify it by a claim of these keys, in any order.
+/// `QUORATE_CODE_MISUSE` in another suite, for none, for other numbers of keys than of signatures, and if a key stands there twice.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_bdn_aggregate(
+    suite: u32,
+    keys: quorate_bytes,
+    signatures: quorate_bytes,
+    aggregate: *mut u8,
+    aggregate_size: usize,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe {
+            let keys = items("keys", keys.data, keys.size)?;
+            let signatures = items("signatures", signatures.data, signatures.size)?;
+            put_bytes("aggregate", aggregate, aggregate_size, &verbs(suite)?.bdn_aggregate(keys, signatures)?)
         }
     })
 }

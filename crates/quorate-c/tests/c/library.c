@@ -456,6 +456,66 @@ static void claims_of_members(const struct quorate_verifier *verifier, const str
   quorate_key_set_free(of_other_variant);
 }
 
+static void bdn(const struct quorate_verifier *verifier, const struct signers *signers) {
+  static const char names[2][44] = {"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_BDN_", "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_BDN_"};
+  enum { SIGNERS = 3 };
+  for (int variant = 0; variant < 2; variant++) {
+    uint32_t suite = 0;
+    size_t key_size = 0, size = 0;
+    OK(quorate_suite(names[variant], 43, &suite, &error));
+    OK(quorate_suite_lengths(suite, &key_size, &size, &error));
+    uint8_t keys[SIGNERS * SIGNATURE], signatures[SIGNERS * SIGNATURE], aggregate[SIGNATURE], sum[SIGNATURE];
+    struct quorate_bytes each[SIGNERS];
+    for (int i = 0; i < SIGNERS; i++) {
+      struct quorate_secret_key *secret = NULL;
+      OK(quorate_secret_key_generate(suite, &secret, &error));
+      OK(quorate_secret_key_public_key(secret, keys + (size_t)i * key_size, key_size, &error));
+      OK(quorate_secret_key_sign(secret, (const uint8_t *)"same", 4, signatures + (size_t)i * size, size, &error));
+      quorate_secret_key_free(secret);
+      // The keys of a claim may come in any order.
+      each[SIGNERS - 1 - i] = bytes(keys + (size_t)i * key_size, key_size);
+    }
+    const struct quorate_bytes all_keys = bytes(keys, SIGNERS * key_size), all = bytes(signatures, SIGNERS * size);
+    OK(quorate_bdn_aggregate(suite, all_keys, all, aggregate, sizeof aggregate, &error));
+    const struct quorate_bytes same = bytes("same", 4);
+    struct quorate_claim claims[2] = {{.suite = suite, .kind = QUORATE_MESSAGES_SHARED, .public_keys = each, .public_key_count = SIGNERS,
+                                       .messages = &same, .message_count = 1, .signature = bytes(aggregate, size)}};
+    // The coefficients are those of all signers.
+    claims[1] = claims[0];
+    claims[1].public_key_count = SIGNERS - 1;
+    uint8_t verdicts[2];
+    OK(quorate_verify(verifier, claims, 2, false, verdicts, NULL, &error));
+    CHECK(verdicts[0] == QUORATE_VERDICT_VALID && verdicts[1] == QUORATE_VERDICT_MISMATCH);
+    // So does one of the sum of the keys, and one of members of a set.
+    OK(quorate_aggregate_public_keys(suite, keys, SIGNERS * key_size, sum, sizeof sum, &error));
+    OK(quorate_verify_one(verifier, suite, bytes(sum, key_size), same, bytes(aggregate, size), verdicts, NULL, &error));
+    CHECK(verdicts[0] == QUORATE_VERDICT_VALID);
+    struct quorate_key_set *set = NULL;
+    struct quorate_claim of_members = claims[0];
+    const uint8_t three = 7;
+    OK(quorate_key_set_new(suite, &set, &error));
+    OK(quorate_key_set_push(set, keys, SIGNERS * key_size, false, &error));
+    OK(quorate_key_set_number(set, &of_members.key_set, &error));
+    of_members.public_key_count = 0;
+    of_members.members = bytes(&three, 1);
+    OK(quorate_verify(verifier, &of_members, 1, false, verdicts, NULL, &error));
+    CHECK(verdicts[0] == QUORATE_VERDICT_VALID);
+    quorate_key_set_free(set);
+
+    FAILS(QUORATE_CODE_MISUSE, quorate_bdn_aggregate(suite, all_keys, bytes(signatures, size), aggregate, sizeof aggregate, &error));
+    CHECK(strcmp(error.text, "found 3 public keys and 1 signatures, expected the signature of each key") == 0);
+    FAILS(QUORATE_CODE_MISUSE, quorate_bdn_aggregate(suite, bytes(NULL, 0), bytes(NULL, 0), aggregate, sizeof aggregate, &error));
+    memcpy(keys + key_size, keys, key_size);
+    FAILS(QUORATE_CODE_MISUSE, quorate_bdn_aggregate(suite, all_keys, all, aggregate, sizeof aggregate, &error));
+    FAILS(QUORATE_CODE_ENCODING, quorate_bdn_aggregate(suite, bytes(keys, key_size - 1), all, aggregate, sizeof aggregate, &error));
+    FAILS(QUORATE_CODE_TOO_SMALL, quorate_bdn_aggregate(suite, bytes(keys, key_size), bytes(signatures, size), aggregate, size - 1, &error));
+    FAILS(QUORATE_CODE_NULL, quorate_bdn_aggregate(suite, bytes(NULL, key_size), bytes(signatures, size), aggregate, size, &error));
+  }
+  uint8_t aggregate[SIGNATURE];
+  FAILS(QUORATE_CODE_MISUSE, quorate_bdn_aggregate(signers->suite, bytes(signers->keys[0], KEY), bytes(signers->same[0], SIGNATURE), aggregate, SIGNATURE, &error));
+  CHECK(strstr(error.text, "its scheme is not BDN") != NULL);
+}
+
 // The structures of Arrow, as every program has them: https://arrow.apache.org/docs/format/CDataInterface.html
 struct ArrowSchema {
   const char *format, *name, *metadata;
@@ -986,6 +1046,7 @@ int main(int count, char **arguments) {
   packed_claims(verifier, &signers);
   sums_and_sets(verifier, &signers);
   claims_of_members(verifier, &signers);
+  bdn(verifier, &signers);
   tables(verifier, &signers);
   misuse(verifier, &signers);
   failures_leave_no_handles(verifier, &signers);

@@ -47,6 +47,8 @@ final class Native {
 
     static native byte[] aggregate(int suite, byte[] signatures);
 
+    static native byte[] bdnAggregate(int suite, byte[] keys, byte[] signatures);
+
     static native byte[] aggregatePublicKeys(int suite, byte[] keys);
 
     static native byte[] subtract(int suite, byte[] sum, byte[] parts);

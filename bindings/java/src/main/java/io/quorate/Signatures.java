@@ -24,11 +24,25 @@ public final class Signatures {
      * The sum of signatures, all of which are checked. Cost: a membership check and an addition for each.
      *
      * @throws QuorateException with {@link QuorateException.Code#ENCODING}; with {@link QuorateException.Code#MISUSE} for no signatures,
-     *     and in a BDN suite
+     *     and in a BDN suite, where each signature needs its key: {@link #bdnAggregate}
      */
     public static byte[] aggregate(Suite suite, List<byte[]> signatures) {
         Objects.requireNonNull(suite, "suite");
         return Native.aggregate(suite.number(), Bytes.joined("signatures", signatures, suite.signatureLength()));
+    }
+
+    /**
+     * The aggregate of a BDN suite: the signature of several keys over one message, with the coefficients of exactly these keys. The
+     * signature of each key stands at its index. Both are checked, but not whether each signature is valid: verify them first, as claims of
+     * one key, or a false one spoils the aggregate. A claim of these keys verifies it.
+     *
+     * @throws QuorateException with {@link QuorateException.Code#ENCODING}; with {@link QuorateException.Code#MISUSE} in another suite, for
+     *     none, for other numbers of keys than of signatures, and if a key stands there twice
+     */
+    public static byte[] bdnAggregate(Suite suite, List<byte[]> publicKeys, List<byte[]> signatures) {
+        Objects.requireNonNull(suite, "suite");
+        byte[] keys = Bytes.joined("publicKeys", publicKeys, suite.keyLength());
+        return Native.bdnAggregate(suite.number(), keys, Bytes.joined("signatures", signatures, suite.signatureLength()));
     }
 
     /**

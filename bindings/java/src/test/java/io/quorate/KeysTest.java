@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.quorate.QuorateException.Code;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HexFormat;
@@ -79,6 +80,41 @@ class KeysTest {
             List<byte[]> keys = List.of(eigen.publicKey(), eigen.publicKey());
             throwsCode(Code.MISUSE, () -> Keys.aggregatePublicKeys(Suite.EIGENLAYER, keys));
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BDN", "MIN_SIG_BDN"})
+    void aBdnAggregateIsThatOfItsSigners(Suite bdn) {
+        List<byte[]> keys = new ArrayList<>();
+        List<byte[]> signatures = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            try (SecretKey secret = secret(bdn, i)) {
+                keys.add(secret.publicKey());
+                signatures.add(secret.sign(MESSAGE));
+            }
+        }
+        byte[] aggregate = Signatures.bdnAggregate(bdn, keys, signatures);
+        try (Verifier verifier = Verifier.create(); KeySet set = new KeySet(bdn)) {
+            set.push(keys);
+            List<Verdict> verdicts = verifier.verify(List.of(
+                    Claim.shared(bdn, List.of(keys.get(2), keys.get(0), keys.get(1)), MESSAGE, aggregate),
+                    Claim.single(bdn, Keys.aggregatePublicKeys(bdn, keys), MESSAGE, aggregate),
+                    Claim.ofMembers(set, BitSet.valueOf(new long[] {7}), MESSAGE, aggregate),
+                    Claim.shared(bdn, keys.subList(0, 2), MESSAGE, aggregate)));
+            assertEquals(List.of(true, true, true, false), verdicts.stream().map(Verdict::valid).toList());
+        }
+        throwsCode(Code.MISUSE, () -> Signatures.bdnAggregate(bdn, List.of(), List.of()));
+        throwsCode(Code.MISUSE, () -> Signatures.bdnAggregate(bdn, keys, signatures.subList(0, 2)));
+        throwsCode(Code.MISUSE, () -> Signatures.bdnAggregate(bdn, List.of(keys.get(0), keys.get(0)), signatures.subList(0, 2)));
+        throwsCode(Code.ENCODING, () -> Signatures.bdnAggregate(bdn, List.of(MESSAGE), signatures.subList(0, 1)));
+        try (SecretKey other = secret(Suite.ETH2, 1)) {
+            List<byte[]> key = List.of(other.publicKey());
+            List<byte[]> signature = List.of(other.sign(MESSAGE));
+            throwsCode(Code.MISUSE, () -> Signatures.bdnAggregate(Suite.ETH2, key, signature));
+        }
+        throwsNull("suite", () -> Signatures.bdnAggregate(null, keys, signatures));
+        throwsNull("publicKeys", () -> Signatures.bdnAggregate(bdn, null, signatures));
+        throwsNull("signatures", () -> Signatures.bdnAggregate(bdn, keys, null));
     }
 
     /** Under a plain sum, the owner of a rogue key would sign for the others. */
