@@ -107,7 +107,7 @@ export function aggregateSerializedSignatures(sigs: readonly Uint8Array[], sigsG
  * signature is true, the sums are, and if one is false, they are true with a probability of 2^-64.
  */
 export function aggregateWithRandomness(sets: readonly PkAndSerializedSig[]): PkAndSig;
-/** The same on a thread of libuv. */
+/** The same on a thread of the package. */
 export function asyncAggregateWithRandomness(sets: readonly PkAndSerializedSig[]): Promise<PkAndSig>;
 
 /** Whether the key made the signature over the message. */
@@ -125,9 +125,9 @@ export function fastAggregateVerify(msg: Uint8Array, pks: readonly PublicKey[], 
 /** Whether all sets are true. `verify` of the main entry says which set is false. */
 export function verifyMultipleAggregateSignatures(sets: readonly SignatureSet[], pksValidate?: Flag, sigsGroupcheck?: Flag): boolean;
 
-/** `verify` on a thread of libuv. */
+/** `verify` on a thread of the package. */
 export function asyncVerify(msg: Uint8Array, pk: PublicKey, sig: Signature, pkValidate?: Flag, sigGroupcheck?: Flag): Promise<boolean>;
-/** `aggregateVerify` on a thread of libuv. */
+/** `aggregateVerify` on a thread of the package. */
 export function asyncAggregateVerify(
   msgs: readonly Uint8Array[],
   pks: readonly PublicKey[],
@@ -135,14 +135,14 @@ export function asyncAggregateVerify(
   pkValidate?: Flag,
   sigsGroupcheck?: Flag,
 ): Promise<boolean>;
-/** `fastAggregateVerify` on a thread of libuv. */
+/** `fastAggregateVerify` on a thread of the package. */
 export function asyncFastAggregateVerify(
   msg: Uint8Array,
   pks: readonly PublicKey[],
   sig: Signature,
   sigsGroupcheck?: Flag,
 ): Promise<boolean>;
-/** `verifyMultipleAggregateSignatures` on a thread of libuv. */
+/** `verifyMultipleAggregateSignatures` on a thread of the package. */
 export function asyncVerifyMultipleAggregateSignatures(
   sets: readonly SignatureSet[],
   pksValidate?: Flag,

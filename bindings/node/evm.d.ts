@@ -139,16 +139,16 @@ export class Network {
   memberOf(key: Bytes): number | undefined;
   /** What the members sign, so that these become the next results. */
   digest(order: Order): Hex;
-  /** Verifies members' signatures over a digest, and adds the valid ones up, on a thread of libuv. */
+  /** Verifies members' signatures over a digest, and adds the valid ones up, on a thread of the package. */
   collect(digest: Bytes, signatures: readonly MemberSignature[]): Promise<Collected>;
   /**
-   * The cheapest way to settle what these members sign, on a thread of libuv. With `weigh` the contract reads weights even if the number
+   * The cheapest way to settle what these members sign, on a thread of the package. With `weigh` the contract reads weights even if the number
    * of signers suffices, so that a base that it stores has a weight. That is not signed.
    */
   plan(signers: readonly number[], order: Order, options?: { weigh?: boolean | undefined }): Promise<Plan>;
 }
 
-/** How a quorum settles. Each call that takes a signature verifies it first, on a thread of libuv. */
+/** How a quorum settles. Each call that takes a signature verifies it first, on a thread of the package. */
 export class Plan {
   private constructor();
   /** What each signer signs. */

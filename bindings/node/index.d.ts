@@ -126,8 +126,8 @@ export interface Remembering {
 /**
  * Verifies every claim: one verdict for each, in their order; none for no claims, which proves nothing.
  *
- * The event loop copies the claims into one array (about 1 µs for a claim, and 0.1 µs for each further key). A thread of libuv decodes
- * and verifies them. The caller may change its arrays as soon as the call returns.
+ * The event loop copies the claims into one array (about 1 µs for a claim, and 0.1 µs for each further key). A thread of the
+ * package decodes and verifies them. The caller may change its arrays as soon as the call returns.
  *
  * Calls without `threads`, `soundness` and `backend` share one verifier of the thread. It keeps decoded keys and hashes of messages for
  * later claims: at most about 20 MiB for keys in G1, 40 MiB for keys in G2, and 2 MiB of hashes for each.
@@ -140,7 +140,7 @@ export function verifySync(claims: readonly Claim[], options?: EngineOptions): V
 /** Verifies claims with options of its own, and remembers statements if it is asked to. It belongs to the thread that made it. */
 export class Verifier {
   constructor(options?: VerifierOptions);
-  /** Verifies every claim, on a thread of libuv. */
+  /** Verifies every claim, on a thread of the package. */
   verify(claims: readonly Claim[], options?: Remembering & Abortable): Promise<Verdict[]>;
   /** The same on this thread. */
   verifySync(claims: readonly Claim[], options?: Remembering): Verdict[];
@@ -261,7 +261,7 @@ export class KeySet {
    */
   sum(members: Members): Uint8Array;
   /**
-   * Whether these members signed one message, on a thread of libuv. `ERR_QUORATE_ENCODING` if the signature does not decode; one outside
+   * Whether these members signed one message, on a thread of the package. `ERR_QUORATE_ENCODING` if the signature does not decode; one outside
    * the subgroup is a verdict. Errors of the members as in `sum`, and `ERR_QUORATE_MISUSE` for no members, unless the suite allows that, as
    * `eth2-sync-aggregate` does; for members without a proof of possession; for keys that add up to the identity; and in suites of schemes
    * without multi-signatures.

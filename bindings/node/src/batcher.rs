@@ -7,8 +7,8 @@ use std::{
 };
 
 use napi::{
-    Status,
-    bindgen_prelude::{AsyncTask, FnArgs, Function, Unknown},
+    Env, Status,
+    bindgen_prelude::{FnArgs, Function, Object, Unknown},
     threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode},
 };
 use napi_derive::napi;
@@ -16,7 +16,7 @@ use quorate_c::{CallFailure, Code, Ruled, Service, ServiceOptions, packed, servi
 
 use crate::{
     fault::{Result, called, of_node},
-    job::{Job, job},
+    job::waiting_job,
     keyset::NamedSets,
 };
 
@@ -126,9 +126,9 @@ impl NativeBatcher {
     /// Takes no more claims, and answers those that wait for at most so many milliseconds. Of calls at the same time, the shortest time
     /// counts.
     #[napi(ts_return_type = "Promise<void>")]
-    pub fn stop(&self, within: f64) -> AsyncTask<Job<()>> {
+    pub fn stop<'env>(&self, env: &'env Env, within: f64) -> Result<Object<'env>> {
         let service = self.service.clone();
-        job(move || {
+        waiting_job(env, move || {
             service.stop(milliseconds(within)?);
             Ok(())
         })

@@ -2,7 +2,7 @@
 
 use napi::{
     Env,
-    bindgen_prelude::{AsyncTask, ClassInstance, Uint8ArraySlice},
+    bindgen_prelude::{ClassInstance, Object, Uint8ArraySlice},
 };
 use napi_derive::napi;
 use quorate_blst::{
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     fault::{Result, called},
-    job::{Job, job},
+    job::job,
     keys::array,
 };
 
@@ -183,14 +183,15 @@ pub fn blst_aggregate_with_randomness(
     called(|| sums(&keys, &signatures))
 }
 
-/// The same on a thread of libuv.
+/// The same on another thread.
 #[napi(ts_return_type = "Promise<BlstSums>")]
-pub fn blst_aggregate_with_randomness_async(
+pub fn blst_aggregate_with_randomness_async<'env>(
+    env: &'env Env,
     keys: Vec<ClassInstance<'_, BlstPublicKey>>,
     signatures: Vec<Uint8ArraySlice<'_>>,
-) -> AsyncTask<Job<BlstSums>> {
+) -> Result<Object<'env>> {
     let (keys, signatures) = copied(&keys, &signatures);
-    job(move || sums(&keys, &signatures))
+    job(env, move || sums(&keys, &signatures))
 }
 
 /// Whether signatures are true.
@@ -204,16 +205,17 @@ pub fn blst_verify(
     called(|| Question::new(question, &messages, &keys, &signatures)?.answer())
 }
 
-/// The same on a thread of libuv.
+/// The same on another thread.
 #[napi(ts_return_type = "Promise<boolean>")]
-pub fn blst_verify_async(
+pub fn blst_verify_async<'env>(
+    env: &'env Env,
     question: u32,
     messages: Vec<Uint8ArraySlice<'_>>,
     keys: Vec<ClassInstance<'_, BlstPublicKey>>,
     signatures: Vec<ClassInstance<'_, BlstSignature>>,
-) -> AsyncTask<Job<bool>> {
+) -> Result<Object<'env>> {
     let question = Question::new(question, &messages, &keys, &signatures);
-    job(move || question?.answer())
+    job(env, move || question?.answer())
 }
 
 /// What is asked, with copies of what it is asked about.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use napi::{
     Env,
-    bindgen_prelude::{AsyncTask, BigInt, Uint8Array, Uint8ArraySlice},
+    bindgen_prelude::{BigInt, Object, Uint8Array, Uint8ArraySlice},
 };
 use napi_derive::napi;
 use quorate::Options;
@@ -24,7 +24,7 @@ use quorate_evm::{
 
 use crate::{
     fault::{Result, called},
-    job::{Job, job},
+    job::job,
     keys::bytes,
     verdicts::NativeVerdicts,
 };
@@ -198,23 +198,24 @@ impl NativeNetwork {
         bytes(env, || Ok(self.0.digest(&order_of(&order)?).map_err(misuse)?.to_vec()))
     }
 
-    /// Verifies members' signatures over a digest, and adds the true ones, on a thread of libuv.
+    /// Verifies members' signatures over a digest, and adds the true ones, on another thread.
     #[napi(ts_return_type = "Promise<NativeCollected>")]
-    pub fn collect(
+    pub fn collect<'env>(
         &self,
+        env: &'env Env,
         digest: Uint8Array,
         members: Vec<u32>,
         signatures: Uint8Array,
-    ) -> AsyncTask<Job<NativeCollected>> {
+    ) -> Result<Object<'env>> {
         let network = self.0.clone();
-        job(move || collected(&network, &digest, &members, &signatures))
+        job(env, move || collected(&network, &digest, &members, &signatures))
     }
 
-    /// The cheapest way to settle, on a thread of libuv.
+    /// The cheapest way to settle, on another thread.
     #[napi(ts_return_type = "Promise<NativePlan>")]
-    pub fn plan(&self, signers: Vec<u32>, order: NativeOrder) -> AsyncTask<Job<NativePlan>> {
+    pub fn plan<'env>(&self, env: &'env Env, signers: Vec<u32>, order: NativeOrder) -> Result<Object<'env>> {
         let network = self.0.clone();
-        job(move || {
+        job(env, move || {
             let order = order_of(&order)?;
             let members = network.keys.len();
             let signers = signers.into_iter().map(|index| index as usize);
@@ -301,18 +302,18 @@ impl NativePlan {
         })
     }
 
-    /// Whether the contract will accept a signature, on a thread of libuv.
+    /// Whether the contract will accept a signature, on another thread.
     #[napi(ts_return_type = "Promise<boolean>")]
-    pub fn verify(&self, signature: Uint8Array) -> AsyncTask<Job<bool>> {
+    pub fn verify<'env>(&self, env: &'env Env, signature: Uint8Array) -> Result<Object<'env>> {
         let both = self.0.clone();
-        job(move || Ok(verified(&both.1, &signature)?.is_some()))
+        job(env, move || Ok(verified(&both.1, &signature)?.is_some()))
     }
 
-    /// The call with a signature, on a thread of libuv; `null` if the signature is false.
+    /// The call with a signature, on another thread; `null` if the signature is false.
     #[napi(ts_return_type = "Promise<NativeCall | null>")]
-    pub fn call(&self, signature: Uint8Array) -> AsyncTask<Job<Option<NativeCall>>> {
+    pub fn call<'env>(&self, env: &'env Env, signature: Uint8Array) -> Result<Object<'env>> {
         let both = self.0.clone();
-        job(move || {
+        job(env, move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
             let data = plan.call(&signature).map_err(misuse)?;
@@ -320,18 +321,19 @@ impl NativePlan {
         })
     }
 
-    /// The call that posts the results without a proof, on a thread of libuv; `null` if the signature is false.
+    /// The call that posts the results without a proof, on another thread; `null` if the signature is false.
     #[napi(ts_return_type = "Promise<NativeCall | null>")]
-    pub fn post(
+    pub fn post<'env>(
         &self,
+        env: &'env Env,
         signature: Uint8Array,
         slot: u32,
         content: Uint8Array,
         time: BigInt,
         block: BigInt,
-    ) -> AsyncTask<Job<Option<NativeCall>>> {
+    ) -> Result<Object<'env>> {
         let both = self.0.clone();
-        job(move || {
+        job(env, move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
             let when = Moment { time: number(&time)?, block: number(&block)? };
@@ -341,11 +343,11 @@ impl NativePlan {
         })
     }
 
-    /// What a hub takes in place of the call, on a thread of libuv; `null` if the signature is false.
+    /// What a hub takes in place of the call, on another thread; `null` if the signature is false.
     #[napi(ts_return_type = "Promise<NativeSettling | null>")]
-    pub fn settling(&self, signature: Uint8Array) -> AsyncTask<Job<Option<NativeSettling>>> {
+    pub fn settling<'env>(&self, env: &'env Env, signature: Uint8Array) -> Result<Object<'env>> {
         let both = self.0.clone();
-        job(move || {
+        job(env, move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
             let calldata = plan.call(&signature).map_err(misuse)?;

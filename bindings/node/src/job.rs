@@ -1,36 +1,51 @@
-//! Work for a thread of libuv, and its promise.
+//! Work for another thread, and its promise.
 
 use napi::{
-    Env, ScopedTask,
-    bindgen_prelude::{AsyncTask, ToNapiValue, TypeName},
+    Env,
+    bindgen_prelude::{Object, ToNapiValue},
 };
-use quorate_c::{CallFailure, Code};
+use quorate_c::CallFailure;
 
-use crate::fault::{guarded, rejection};
+use crate::{
+    fault::{Result, guarded, of_node, rejection},
+    pool::{POOL, Work, run_apart},
+};
 
-/// Something that is computed on a thread of libuv. Its promise is rejected with the fault, or if the work panics.
-pub struct Job<T>(Option<Work<T>>);
-
-type Work<T> = Box<dyn FnOnce() -> Result<T, CallFailure> + Send>;
-
-/// A promise of what `work` returns.
-pub(crate) fn job<T>(work: impl FnOnce() -> Result<T, CallFailure> + Send + 'static) -> AsyncTask<Job<T>>
+/// A promise of what `work` returns, which is computed on a thread of the pool. It is rejected with the fault, or if the work panics, or if
+/// the system gives no thread. If the environment of Node ends first, nobody hears of the result.
+pub(crate) fn job<T>(
+    env: &Env,
+    work: impl FnOnce() -> std::result::Result<T, CallFailure> + Send + 'static,
+) -> Result<Object<'_>>
 where
-    T: Send + ToNapiValue + TypeName + 'static,
+    T: Send + ToNapiValue + 'static,
 {
-    AsyncTask::new(Job(Some(Box::new(work))))
+    promised(env, work, |work| POOL.run(work))
 }
 
-impl<'task, T: Send + ToNapiValue + TypeName + 'static> ScopedTask<'task> for Job<T> {
-    type Output = Result<T, CallFailure>;
-    type JsValue = T;
+/// The same for work that waits for something, on a thread of its own.
+pub(crate) fn waiting_job<T>(
+    env: &Env,
+    work: impl FnOnce() -> std::result::Result<T, CallFailure> + Send + 'static,
+) -> Result<Object<'_>>
+where
+    T: Send + ToNapiValue + 'static,
+{
+    promised(env, work, run_apart)
+}
 
-    fn compute(&mut self) -> napi::Result<Self::Output> {
-        let again = || Err(CallFailure::new(Code::Internal, "a job was started twice"));
-        Ok(self.0.take().map_or_else(again, guarded))
-    }
-
-    fn resolve(&mut self, env: &'task Env, output: Self::Output) -> napi::Result<T> {
-        output.map_err(|fault| rejection(env, fault))
-    }
+fn promised<T>(
+    env: &Env,
+    work: impl FnOnce() -> std::result::Result<T, CallFailure> + Send + 'static,
+    run: impl FnOnce(Work),
+) -> Result<Object<'_>>
+where
+    T: Send + ToNapiValue + 'static,
+{
+    let (deferred, promise) = env.create_deferred().map_err(of_node)?;
+    run(Box::new(move |started| {
+        let outcome = started.and_then(|()| guarded(work));
+        deferred.resolve(move |env| outcome.map_err(|fault| rejection(&env, fault)));
+    }));
+    Ok(promise)
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use napi::{
     Env,
-    bindgen_prelude::{AsyncTask, ClassInstance, Uint8Array, Uint8ArraySlice},
+    bindgen_prelude::{ClassInstance, Object, Uint8Array, Uint8ArraySlice},
 };
 use napi_derive::napi;
 use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
 
 use crate::{
     fault::{Result, called},
-    job::{Job, job},
+    job::job,
     keys::bytes,
     verdicts::NativeVerdicts,
 };
@@ -66,16 +66,17 @@ impl NativeKeySet {
         bytes(env, || self.0.sum(members))
     }
 
-    /// Whether members signed a message, on a thread of libuv. JavaScript must not change the bytes before the promise is settled.
+    /// Whether members signed a message, on another thread. JavaScript must not change the bytes before the promise is settled.
     #[napi(ts_return_type = "Promise<NativeVerdicts>")]
-    pub fn verify(
+    pub fn verify<'env>(
         &self,
+        env: &'env Env,
         members: Uint8Array,
         message: Uint8Array,
         signature: Uint8Array,
-    ) -> AsyncTask<Job<NativeVerdicts>> {
+    ) -> Result<Object<'env>> {
         let committee = self.0.clone();
-        job(move || verified(&**committee, &members, &message, &signature))
+        job(env, move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.

@@ -1,13 +1,14 @@
 //! The native part of the npm package `quorate`: what its JavaScript calls.
 //!
 //! The files in `lib` check arguments and pack claims into one array, so that a call takes one array however many claims it has, and
-//! the event loop does no more than that copy. Claims are read, decoded and verified on a thread of libuv. Nothing here is an
+//! the event loop does no more than that copy. Claims are read, decoded and verified on threads of this library. Nothing here is an
 //! interface for users of the package: `index.d.ts` is.
 //!
 //! | module | noun |
 //! |---|---|
 //! | `fault` | errors with the codes that the package documents; panics end here |
-//! | `job` | work for a thread of libuv, and its promise |
+//! | `pool` | the threads on which calls with a promise work |
+//! | `job` | work for another thread, and its promise |
 //! | `catalog` | suites and backends |
 //! | `verdicts` | the verdicts of a call |
 //! | `keys` | secret keys, checks and sums |
@@ -22,6 +23,7 @@
 #![deny(unsafe_code)]
 
 pub mod fault;
+pub mod pool;
 pub mod job;
 pub mod catalog;
 pub mod verdicts;

@@ -1,13 +1,16 @@
 //! Packed claims to verdicts.
 
-use napi::bindgen_prelude::{AsyncTask, Uint8Array};
+use napi::{
+    Env,
+    bindgen_prelude::{Object, Uint8Array},
+};
 use napi_derive::napi;
 use quorate::ClaimBytes;
 use quorate_c::{CallFailure, Engine, EngineOptions, packed};
 
 use crate::{
     fault::{Result, called},
-    job::{Job, job},
+    job::job,
     keyset::{NamedSets, kept},
     verdicts::NativeVerdicts,
 };
@@ -26,11 +29,17 @@ impl NativeVerifier {
         called(|| Engine::new(&options)).map(Self)
     }
 
-    /// Verifies packed claims on a thread of libuv. JavaScript must not change the bytes before the promise is settled.
+    /// Verifies packed claims on another thread. JavaScript must not change the bytes before the promise is settled.
     #[napi(ts_return_type = "Promise<NativeVerdicts>")]
-    pub fn verify(&self, packed: Uint8Array, sets: NamedSets<'_>, remember: bool) -> AsyncTask<Job<NativeVerdicts>> {
+    pub fn verify<'env>(
+        &self,
+        env: &'env Env,
+        packed: Uint8Array,
+        sets: NamedSets<'_>,
+        remember: bool,
+    ) -> Result<Object<'env>> {
         let (engine, sets) = (self.0.clone(), kept(&sets));
-        job(move || {
+        job(env, move || {
             let claims = packed::read(&packed)?;
             drop(sets);
             verified(&engine, &claims, remember)

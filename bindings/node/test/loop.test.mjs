@@ -80,6 +80,66 @@ test("calls at the same time get their own verdicts", async () => {
   await Promise.all(calls);
 });
 
+/** Runs a program with this message, claims of it, and a pool of libuv with two threads. */
+const runWith = (program) => {
+  const source = `
+    import { execFileSync } from "node:child_process";
+    import { mkdtempSync, openSync, promises, rmSync } from "node:fs";
+    import { tmpdir } from "node:os";
+    import { join } from "node:path";
+    import { Batcher, KeySet, SecretKey, verify } from "quorate";
+    import * as blst from "quorate/blst";
+    const key = SecretKey.generate("eth2");
+    const message = new Uint8Array(32);
+    const [publicKey, signature] = [key.publicKey(), key.sign(message)];
+    const claims = new Array(300).fill({ suite: "eth2", publicKey, message, signature });
+    ${program}
+  `;
+  const options = { cwd: new URL("..", import.meta.url), env: { ...process.env, UV_THREADPOOL_SIZE: "2" }, timeout: 120_000 };
+  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source], options);
+};
+
+test("calls do not wait for libuv's pool", async () => {
+  const { stdout } = await runWith(`
+    const folder = mkdtempSync(join(tmpdir(), "quorate-"));
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    // Each keeps a thread of libuv until somebody opens the pipe to write.
+    let opened = 0;
+    const readers = [1, 2, 3].map(() => promises.open(pipe, "r").finally(() => (opened += 1)));
+    const set = new KeySet("eth2");
+    set.push([publicKey], { assumePossession: true });
+    const batcher = new Batcher();
+    const pk = blst.PublicKey.fromBytes(publicKey);
+    const answers = [
+      (await verify(claims)).every(({ valid }) => valid),
+      (await set.verify([0], message, signature)).valid,
+      (await batcher.submit(claims[0])).valid,
+      (await batcher.stop(10)) === undefined,
+      await blst.asyncVerify(message, pk, blst.Signature.fromBytes(signature)),
+    ];
+    console.log(answers.join(), opened);
+    openSync(pipe, "r+");
+    await Promise.all(readers);
+    rmSync(folder, { recursive: true });
+    process.exit();
+  `);
+  assert.equal(stdout, "true,true,true,true,true 0\n");
+});
+
+test("libuv's pool does not wait for calls", async () => {
+  const { stdout } = await runWith(`
+    let settled = 0;
+    const calls = Array.from({ length: 40 }, () => verify(claims).finally(() => (settled += 1)));
+    await promises.readFile("package.json");
+    const before = settled;
+    await Promise.all(calls);
+    // In one pool, the file would come behind all of them.
+    console.log(before < 20, settled);
+  `);
+  assert.equal(stdout, "true 40\n");
+});
+
 test("a signal aborts a call", async () => {
   const claims = [claim("eth2", 1)];
   const aborted = { name: "AbortError", code: "ABORT_ERR" };
