@@ -19,8 +19,10 @@ abi=$(sed -n 's/^#define QUORATE_ABI //p' crates/quorate-c/include/quorate.h)
 mkdir -p "$folder/lib/pkgconfig" "$folder/lib/cmake/quorate" "$folder/include"
 folder=$(cd "$folder" && pwd)
 
-object=$(mktemp --suffix=.o)
-trap 'rm -f "$object"' EXIT
+# Its name goes into the archive.
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+object=$work/libquorate.o
 # Everything that the functions need, and nothing else.
 mapfile -t names < <(grep -o '^[a-z].*\bquorate_[a-z_]*(' crates/quorate-c/include/quorate.h | grep -v typedef | grep -o 'quorate_[a-z_]*(' | tr -d '(')
 "${LD:-ld}" -r --gc-sections "${names[@]/#/--undefined=}" "$built/libquorate_c.a" -o "$object"
@@ -28,7 +30,7 @@ mapfile -t names < <(grep -o '^[a-z].*\bquorate_[a-z_]*(' crates/quorate-c/inclu
 "${OBJCOPY:-objcopy}" --wildcard --keep-global-symbol='quorate_*' --strip-debug \
   --remove-section=.llvmbc --remove-section=.llvmcmd "$object"
 rm -f "$folder/lib/libquorate.a"
-"${AR:-ar}" rcs "$folder/lib/libquorate.a" "$object"
+"${AR:-ar}" rcsD "$folder/lib/libquorate.a" "$object"
 
 cp "$built/libquorate_c.so" "$folder/lib/libquorate.so.$version"
 ln -sf "libquorate.so.$version" "$folder/lib/libquorate.so.$abi"
