@@ -148,6 +148,14 @@ def test_the_tests_of_the_package_pass(preset: str, fork: str, path: str, least:
     assert passed and int(passed[1]) >= least, output.stdout
 
 
+@pytest.mark.parametrize("keys", [[], [b"\xc0" + bytes(47)]])
+def test_a_sum_has_only_keys_also_without_assertions(keys: list[bytes]) -> None:
+    program = f"import quorate.eth_consensus_specs as switch; switch._aggregate_keys({keys!r})"
+    ended = subprocess.run([sys.executable, "-O", "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "AssertionError: empty or invalid pubkeys" in ended.stderr, ended.stderr
+
+
 def read_yaml(text: str) -> Any:
     yaml = package("ruamel.yaml")
     return yaml.YAML(typ="safe").load(text)

@@ -92,7 +92,9 @@ def _key_validate(pubkey: bytes) -> bool:
 
 def _aggregate_keys(pubkeys: Sequence[bytes]) -> bytes:
     keys = [bytes(key) for key in pubkeys]
-    assert keys and all(map(_bls.KeyValidate, keys)), f"empty or invalid pubkeys: {pubkeys!r}"
+    # The package asserts it. Python leaves assertions out with -O, and a sum would then have points that are no keys.
+    if not (keys and all(map(_bls.KeyValidate, keys))):
+        raise AssertionError(f"empty or invalid pubkeys: {pubkeys!r}")
     return _bls._AggregatePKs(keys)
 
 
