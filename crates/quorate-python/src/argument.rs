@@ -39,6 +39,18 @@ pub(crate) fn bytes_like(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> 
     }
 }
 
+/// Whether a value is an array of bytes of another library, such as numpy's, or of the module `array`. Where members are named it could be a
+/// bitmap as well as indices.
+pub(crate) fn is_array_of_bytes(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    // Most values have no buffer.
+    let Ok(view) = PyMemoryView::from(value) else { return Ok(false) };
+    Ok(view.getattr("itemsize")?.extract::<usize>()? == 1)
+}
+
+/// What is said of such an array.
+pub(crate) const BITMAP_OR_INDICES: &str =
+    "bytes(…) of it for a bitmap, or list(…) for indices, because it could be either";
+
 /// A list of byte strings.
 pub(crate) fn list_of_bytes(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
     if bytes_like(values)?.is_some() || values.is_instance_of::<pyo3::types::PyString>() {

@@ -17,7 +17,10 @@ use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets}
 use quorate_host::file::{self, Existing, FileError, Readers};
 
 use crate::{
-    argument::{self, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name, whole},
+    argument::{
+        self, BITMAP_OR_INDICES, bytes, bytes_like, generator, is_array_of_bytes, list_of_bytes, refuse_repeated,
+        type_name, whole,
+    },
     errors::{file_error, misused, misused_set, regular_file, truth, undecodable},
     key::{Of, is_true, made, of, over},
 };
@@ -96,10 +99,14 @@ impl KeySet {
         if let Some(bits) = bytes_like(members)? {
             return Ok(Bitmap::from_le_bytes(&bits));
         }
-        let wrong = |found: &Bound<'_, PyAny>| {
+        let wrong_for = |found: &Bound<'_, PyAny>, expected| {
             let found = type_name(found).unwrap_or_default();
-            PyTypeError::new_err(format!("members: found {found}, expected a bitmap as bytes, or indices"))
+            PyTypeError::new_err(format!("members: found {found}, expected {expected}"))
         };
+        if is_array_of_bytes(members)? {
+            return Err(wrong_for(members, BITMAP_OR_INDICES));
+        }
+        let wrong = |found: &Bound<'_, PyAny>| wrong_for(found, "a bitmap as bytes, or indices");
         let indices = members.try_iter().map_err(|_| wrong(members))?.map(|index| {
             let index = index?;
             whole::<usize>("members", &index).map_err(|error| match error.is_instance_of::<PyTypeError>(py) {

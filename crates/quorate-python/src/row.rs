@@ -10,7 +10,7 @@ use pyo3::{
 use quorate_formats::{Entry, Malformed, Place, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
 
 use crate::{
-    argument::{bytes_like, type_name, whole},
+    argument::{BITMAP_OR_INDICES, bytes_like, is_array_of_bytes, type_name, whole},
     errors::misused,
     key_set::KeySet,
 };
@@ -118,6 +118,9 @@ impl Kind {
             Self::Members => {
                 if let Some(bitmap) = digits(value)? {
                     return Ok(bitmap);
+                }
+                if is_array_of_bytes(value)? {
+                    return wrong(value, BITMAP_OR_INDICES);
                 }
                 let Ok(indices) = value.try_iter() else {
                     return wrong(value, "a bitmap as bytes or hexadecimal digits, or indices");

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pickle
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,23 @@ def test_key_sets_ask_for_possession() -> None:
     # A caller who counts the members would take one for two.
     with pytest.raises(quorate.UsageError, match="members: the member 0 stands there twice"):
         keys.verify([0, 0], b"vote", secrets[0].sign(b"vote"))
+
+
+def test_an_array_of_bytes_of_another_library_is_neither_a_bitmap_nor_indices() -> None:
+    secrets, keys = committee()
+    # As a bitmap it is member 1, and as indices it would be member 2.
+    members, signature = array("B", [2]), bytes(secrets[1].sign(b"one"))
+    claim = {"key_set": keys, "message": b"one", "signature": signature}
+    for ask in (
+        lambda: keys.sum(members),
+        lambda: keys.verify(members, b"one", signature),
+        lambda: quorate.verify([claim | {"members": members}]),
+    ):
+        with pytest.raises(TypeError, match=r"found array, expected bytes\(…\) of it for a bitmap, or list\(…\)"):
+            ask()
+    assert keys.verify(bytes(members), b"one", signature)
+    assert keys.verify(array("I", [1]), b"one", signature)
+    assert quorate.verify([claim | {"members": bytes(members)}]).all_valid
 
 
 @pytest.mark.parametrize("index", [4, (1 << 32) - 1, 1 << 60])
