@@ -103,40 +103,79 @@ run_prysm() {
 	echo "load: $(cut -d' ' -f1-3 /proc/loadavg)"
 }
 
-run_eigensdk() {
-	echo "eigensdk-go $eigensdk: crypto"
-	extract "$eigensdk" eigensdk go.mod go.sum crypto
-	cd eigensdk
-	run_tests "with gnark-crypto" ./crypto/...
-	require_module
-	cp "$root/scripts/clients/eigensdk_test.go" crypto/bls/quorate_test.go
+# What the tests measure by.
+add_measure() {
+	mkdir measure
+	cp "$root/scripts/clients/measure.go" measure/
+}
+
+# Measures a test of the client's package with the client's own library and with the module.
+run_measured() { # package, tests
+	local within
+	go test -c -o "$scratch/measured" "$1"
 	echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores"
-	export OPERATORS=${OPERATORS:-1000} ROUNDS=$rounds
-	go test -c -o "$scratch/operators" ./crypto/bls
-	for within in "taskset -c 0" ""; do
-		[[ -n $within ]] && echo "one core:" || echo "all cores:"
-		$within "$scratch/operators" -test.run '^TestQuorate$' | grep -v '^PASS'
-	done
+	echo "one core, CPU time:"
+	(cd "$1" && GOMAXPROCS=1 taskset -c 0 "$scratch/measured" -test.run "$2" | grep -v '^PASS')
+	echo "all cores:"
+	(cd "$1" && "$scratch/measured" -test.run "$2" | grep -v '^PASS')
 	echo "load: $(cut -d' ' -f1-3 /proc/loadavg)"
+}
+
+# What needs neither the network nor containers, as other tests of the client do.
+run_eigensdk() {
+	local sdk=(./crypto/... ./services/avsregistry ./services/bls_aggregation) chain='^(TestIntegrationBlsAgg)$'
+	echo "eigensdk-go $eigensdk: what makes, keeps and verifies signatures"
+	extract "$eigensdk" eigensdk go.mod go.sum aws chainio contracts/bindings crypto internal logging metrics services signerv2 testutils \
+		types utils
+	cd eigensdk
+	run_tests "with gnark-crypto" -skip "$chain" "${sdk[@]}"
+
+	require_module
+	add_measure
+	cp "$root/scripts/clients/eigensdk_test.go" crypto/bls/quorate_test.go
+	export OPERATORS=${OPERATORS:-1000} ROUNDS=$rounds
+	run_measured ./crypto/bls '^TestQuorate'
+
+	# In the place of the test that measures: what the adapter refuses.
+	cp "$root/scripts/clients/eigensdk_adapter_test.go" crypto/bls/quorate_test.go
+	# Nothing is left that verifies by gnark-crypto, and only SignHashedToCurveMessage signs by it.
+	for function in VerifySig CheckG1AndG2DiscreteLogEquality MulByGeneratorG1 MulByGeneratorG2; do
+		sed -i "/^func $function(/,/^}/d" crypto/bn254/utils.go
+	done
+	sed -i '/gnark-crypto\/ecc\/bn254\/fr"/d' crypto/bn254/utils.go
+	cp "$root/scripts/clients/eigensdk_adapter.go" crypto/bn254/quorate.go
+	sed -i -e '/^func (k \*KeyPair) SignMessage(/,/^}/{/bn254utils.MapToCurve/d;s/^\tsig := .*/\tsig := bn254utils.Sign(k.PrivKey, message)/}' \
+		-e 's/) Verify(pubkey \*G2Point,/) Verify(g1 *G1Point, pubkey *G2Point,/' \
+		-e 's/VerifySig(s.G1Affine, /&g1.G1Affine, /' crypto/bls/attestation.go
+	# The aggregator has the key in G1 beside that in G2, and gives both.
+	sed -i 's/BlsSignature\.Verify(/&operatorsAvsStateDict[signedTaskResponseDigest.OperatorId].OperatorInfo.Pubkeys.G1Pubkey, /' \
+		services/bls_aggregation/blsagg.go
+	run_tests "with quorate by an adapter ($(grep -c . crypto/bn254/quorate.go) lines)" -skip "$chain" "${sdk[@]}"
 }
 
 run_drand() {
 	local vectors=${data:-$root/../shared/vectors/06_drand}
-	echo "drand $drand: crypto"
-	extract "$drand" drand go.mod go.sum common crypto internal/fs protobuf
+	# The tests of internal/chain/beacon run networks that make beacons.
+	local packages=(./crypto ./common/... ./internal/chain/beacon ./internal/dkg)
+	echo "drand $drand: ${packages[*]}"
+	extract "$drand" drand go.mod go.sum common crypto internal protobuf test/mock
 	cd drand
-	run_tests "with kyber" ./crypto
+	run_tests "with kyber" -tags conn_insecure "${packages[@]}"
+
 	require_module
+	add_measure
+	cp "$root/scripts/clients/drand_adapter.go" crypto/quorate.go
 	cp "$root/scripts/clients/drand_test.go" crypto/quorate_test.go
-	echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores"
 	export VECTORS=$vectors ROUNDS=$rounds
-	go test -c -o "$scratch/beacons" ./crypto
-	"$scratch/beacons" -test.run '^TestQuorateRealBeacons$' | grep -v '^PASS'
-	for within in "taskset -c 0" ""; do
-		[[ -n $within ]] && echo "one core:" || echo "all cores:"
-		$within "$scratch/beacons" -test.run '^TestQuorateChains$' | grep -v '^PASS'
-	done
-	echo "load: $(cut -d' ' -f1-3 /proc/loadavg)"
+	run_tests "what kyber demands of schemes, of the five over quorate" -run '^TestQuorateSchemes$' ./crypto
+	go test -count=1 -v -run '^TestQuorateRealBeacons$' ./crypto | grep beacons
+	run_measured ./crypto '^TestQuorateMeasured$'
+
+	rm crypto/quorate_test.go
+	sed -i -e 's/^\treturn &Scheme{$/\treturn OverQuorate(\&Scheme{/' -e '/^\t\tDigestBeacon: /{n;s/^\t}$/\t})/}' crypto/schemes.go
+	# Otherwise kyber would be tested twice.
+	[[ $(grep -c 'return OverQuorate(' crypto/schemes.go) = 5 ]] || { echo "crypto/schemes.go has not five schemes" >&2; exit 1; }
+	run_tests "with quorate by an adapter ($(grep -c . crypto/quorate.go) lines)" -tags conn_insecure "${packages[@]}"
 }
 
 run_charon() {

@@ -1,32 +1,22 @@
 package crypto_test
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
 	"testing"
-	"time"
 
+	"github.com/drand/kyber"
+	"github.com/drand/kyber/sign"
+	signing "github.com/drand/kyber/sign/test"
 	"github.com/drand/kyber/util/random"
 	"github.com/stretchr/testify/require"
 
 	"github.com/drand/drand/v2/crypto"
-	quorate "github.com/quorate/quorate/bindings/go"
+	"github.com/drand/drand/v2/measure"
 )
-
-var suites = map[string]quorate.Suite{
-	crypto.DefaultSchemeID:            quorate.SuiteDrandChained,
-	crypto.UnchainedSchemeID:          quorate.SuiteDrandUnchained,
-	crypto.SigsOnG1ID:                 quorate.SuiteDrandQuicknet,
-	crypto.ShortSigSchemeID:           quorate.SuiteDrandG1Legacy,
-	crypto.BN254UnchainedOnG1SchemeID: quorate.SuiteDrandEvmnet,
-}
 
 type beacon struct {
 	previous, signature []byte
@@ -37,69 +27,100 @@ func (b *beacon) GetPreviousSignature() []byte { return b.previous }
 func (b *beacon) GetRound() uint64             { return b.round }
 func (b *beacon) GetSignature() []byte         { return b.signature }
 
-func each(times []time.Duration, count int) string {
-	slices.Sort(times)
-	micros := func(t time.Duration) float64 { return t.Seconds() * 1e6 / float64(count) }
-	return fmt.Sprintf("%.1f (%.1f)", micros(times[len(times)/2]), micros(times[0]))
+// A scheme of drand, and the same over quorate.
+func both(t *testing.T, name string) (kyberScheme, quorateScheme *crypto.Scheme) {
+	kyberScheme, err := crypto.SchemeFromName(name)
+	require.NoError(t, err)
+	quorateScheme, err = crypto.SchemeFromName(name)
+	require.NoError(t, err)
+	_, isOurs := kyberScheme.AuthScheme.(crypto.Quorate)
+	require.False(t, isOurs, "drand's own schemes have changed already")
+	return kyberScheme, crypto.OverQuorate(quorateScheme)
 }
 
-// A chain that drand signs, one beacon of which is false.
-func TestQuorateChains(t *testing.T) {
-	const count = 200
-	rounds, err := strconv.Atoi(os.Getenv("ROUNDS"))
-	require.NoError(t, err)
-	fmt.Printf("%d beacons, one of them false, GOMAXPROCS=%d, %d cores, %d rounds, %s\n",
-		count, runtime.GOMAXPROCS(0), runtime.NumCPU(), rounds, runtime.Version())
-	fmt.Println("µs a beacon, median (least):\n| | drand's VerifyBeacon | quorate.Verify |\n|---|--:|--:|")
+// What kyber demands of schemes, of all five over quorate.
+func TestQuorateSchemes(t *testing.T) {
 	for _, name := range crypto.ListSchemes() {
-		scheme, err := crypto.SchemeFromName(name)
-		require.NoError(t, err)
-		secret, public := scheme.AuthScheme.NewKeyPair(random.New())
-		key, err := public.MarshalBinary()
-		require.NoError(t, err)
-		verifier, err := quorate.NewVerifier(quorate.Options{Threads: quorate.AllThreads})
-		require.NoError(t, err)
-		var theirs, ours []time.Duration
-		for round := range rounds {
-			wrong := (77 + 13*round) % count
-			beacons, claims := make([]*beacon, count), make([]quorate.Claim, count)
-			previous := []byte("genesis")
-			for i := range beacons {
-				b := &beacon{previous: previous, round: uint64(count*round + i + 1)}
-				signed := *b
-				if i == wrong {
-					signed.round += 1_000_000
-				}
-				b.signature, err = scheme.AuthScheme.Sign(secret, scheme.DigestBeacon(&signed))
-				require.NoError(t, err)
-				beacons[i], previous = b, b.signature
-			}
-			measures := []func(){
-				func() {
-					start := time.Now()
-					for i, b := range beacons {
-						require.Equal(t, i != wrong, scheme.VerifyBeacon(b, public) == nil)
-					}
-					theirs = append(theirs, time.Since(start))
-				},
-				func() {
-					start := time.Now()
-					for i, b := range beacons {
-						claims[i] = quorate.Single(suites[name], key, scheme.DigestBeacon(b), b.signature)
-					}
-					verdicts, err := verifier.Verify(context.Background(), claims)
-					ours = append(ours, time.Since(start))
-					require.NoError(t, err)
-					for i, verdict := range verdicts {
-						require.Equal(t, i != wrong, verdict.Valid(), "beacon %d: %v", i, verdict)
-					}
-				},
-			}
-			measures[round%2]()
-			measures[1-round%2]()
+		t.Run(name, func(t *testing.T) {
+			theirs, ours := both(t, name)
+			signing.SchemeTesting(t, ours.AuthScheme)
+			signing.ThresholdTest(t, ours.KeyGroup, ours.ThresholdScheme)
+			secret, _ := theirs.AuthScheme.NewKeyPair(random.New())
+			expected, err := theirs.AuthScheme.Sign(secret, []byte("message"))
+			require.NoError(t, err)
+			found, err := ours.AuthScheme.Sign(secret, []byte("message"))
+			require.NoError(t, err)
+			require.Equal(t, expected, found)
+		})
+	}
+}
+
+// A chain that drand signs, and partial signatures of one message; once with a false one, which both name.
+func TestQuorateMeasured(t *testing.T) {
+	measure.Head("kyber, one by one", "quorate, one by one", "quorate, in one call")
+	for _, name := range crypto.ListSchemes() {
+		theirs, ours := both(t, name)
+		const most = 128
+		secrets, publics := make([]kyber.Scalar, most), make([]kyber.Point, most)
+		for i := range secrets {
+			secrets[i], publics[i] = theirs.AuthScheme.NewKeyPair(random.New())
 		}
-		require.NoError(t, verifier.Close())
-		fmt.Printf("| %s | %s | %s |\n", name, each(theirs, count), each(ours, count))
+		serial := uint64(0)
+		// The keys that sign, the messages and the signatures, of which the one at `wrong` is of another round.
+		signed := func(count int, oneMessage bool, wrong int) (keys []kyber.Point, messages, signatures [][]byte) {
+			previous := []byte("genesis")
+			serial++
+			for i := range count {
+				member := 0
+				if oneMessage {
+					member = i
+				} else {
+					serial++
+				}
+				b := &beacon{previous: previous, round: serial}
+				message := theirs.DigestBeacon(b)
+				if i == wrong {
+					b.round += 1_000_000
+				}
+				signature, err := theirs.AuthScheme.Sign(secrets[member], theirs.DigestBeacon(b))
+				require.NoError(t, err)
+				if !oneMessage {
+					previous = signature
+				}
+				keys, messages, signatures = append(keys, publics[member]), append(messages, message), append(signatures, signature)
+			}
+			return keys, messages, signatures
+		}
+		row := func(title string, count int, oneMessage, oneIsFalse bool) {
+			measure.Row(name+", "+title, func(round int) []func() {
+				wrong := -1
+				if oneIsFalse {
+					wrong = (77 + 13*round) % count
+				}
+				oneByOne := func(scheme sign.Scheme) func() {
+					keys, messages, signatures := signed(count, oneMessage, wrong)
+					return func() {
+						for i, key := range keys {
+							require.Equal(t, i != wrong, scheme.Verify(key, messages[i], signatures[i]) == nil)
+						}
+					}
+				}
+				keys, messages, signatures := signed(count, oneMessage, wrong)
+				return []func(){oneByOne(theirs.AuthScheme), oneByOne(ours.AuthScheme), func() {
+					each, err := ours.AuthScheme.(crypto.Quorate).VerifyEach(keys, messages, signatures)
+					require.NoError(t, err)
+					for i := range keys {
+						require.Equal(t, i != wrong, each[i] == nil)
+					}
+				}}
+			})
+		}
+		row("1 beacon", 1, false, false)
+		row("64 beacons", 64, false, false)
+		row("128 beacons", 128, false, false)
+		row("200 beacons, one of them false", 200, false, true)
+		row("64 signatures of one message", 64, true, false)
+		row("128 signatures of one message", 128, true, false)
 	}
 }
 
@@ -116,7 +137,7 @@ func TestQuorateRealBeacons(t *testing.T) {
 		require.NoError(t, err)
 		return bytes
 	}
-	count, agree := 0, 0
+	count := 0
 	for _, path := range files {
 		var file struct {
 			Info struct {
@@ -135,22 +156,17 @@ func TestQuorateRealBeacons(t *testing.T) {
 		if json.Unmarshal(content, &file) != nil || len(file.Beacons) == 0 {
 			continue
 		}
-		scheme, err := crypto.SchemeFromName(file.Info.Scheme)
-		require.NoError(t, err)
-		key := text(file.Info.Key)
-		public := scheme.KeyGroup.Point()
-		require.NoError(t, public.UnmarshalBinary(key), path)
+		theirs, ours := both(t, file.Info.Scheme)
+		public := theirs.KeyGroup.Point()
+		require.NoError(t, public.UnmarshalBinary(text(file.Info.Key)), path)
 		valid := 0
 		for _, read := range file.Beacons {
 			for _, round := range []uint64{read.Round, read.Round + 1} {
 				b := &beacon{text(read.PreviousSignature), text(read.Signature), round}
-				theirs := scheme.VerifyBeacon(b, public) == nil
-				verdict, err := quorate.VerifyOne(suites[scheme.Name], key, scheme.DigestBeacon(b), b.signature)
-				require.NoError(t, err)
+				holds := theirs.VerifyBeacon(b, public) == nil
+				require.Equal(t, holds, ours.VerifyBeacon(b, public) == nil, "%s, round %d", path, round)
 				count++
-				require.Equal(t, theirs, verdict.Valid(), "%s, round %d: %v", path, round, verdict)
-				agree++
-				if theirs {
+				if holds {
 					require.Equal(t, read.Round, round)
 					valid++
 				}
@@ -158,7 +174,7 @@ func TestQuorateRealBeacons(t *testing.T) {
 		}
 		// One file is of a network with a DST of its own, so that none is valid.
 		fmt.Printf("%s, %s, DST %s: %d of %d beacons are valid for both\n",
-			filepath.Base(path), scheme.Name, file.Info.DST, valid, len(file.Beacons))
+			filepath.Base(path), theirs.Name, file.Info.DST, valid, len(file.Beacons))
 	}
-	fmt.Printf("both agree on %d of %d, half of them with another round\n", agree, count)
+	fmt.Printf("both agree on %d beacons, half of them with another round\n", count)
 }

@@ -2,142 +2,150 @@ package bls
 
 import (
 	"context"
-	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/Layr-Labs/eigensdk-go/measure"
 	quorate "github.com/quorate/quorate/bindings/go"
 )
 
 // The key in G1, then that in G2 with the imaginary parts first, as the EVM has them. Serialize has the real parts first.
-func dualKey(pair *KeyPair) []byte {
-	g2 := pair.GetPubKeyG2().Serialize()
-	return slices.Concat(pair.GetPubKeyG1().Serialize(), g2[32:64], g2[:32], g2[96:], g2[64:96])
+func dualKey(g1 *G1Point, key *G2Point) []byte {
+	g2 := key.Serialize()
+	return slices.Concat(g1.Serialize(), g2[32:64], g2[:32], g2[96:], g2[64:96])
 }
 
-func report(name string, count int, times []time.Duration) {
-	slices.Sort(times)
-	each := func(t time.Duration) float64 { return t.Seconds() * 1e6 / float64(count) }
-	median := times[len(times)/2]
-	fmt.Printf("| %s | %.1f | %.1f | %.1f |\n", name, median.Seconds()*1e3, each(median), each(times[0]))
+// An operator, with the key as claims have it.
+type operator struct {
+	*KeyPair
+	key     *G2Point
+	encoded []byte
 }
 
-func TestQuorate(t *testing.T) {
-	count, err := strconv.Atoi(os.Getenv("OPERATORS"))
-	require.NoError(t, err)
-	rounds, err := strconv.Atoi(os.Getenv("ROUNDS"))
-	require.NoError(t, err)
-	pairs, keys, encoded := make([]*KeyPair, count), make([]*G2Point, count), make([][]byte, count)
-	for i := range pairs {
-		pairs[i], err = GenRandomBlsKeys()
+// Operators with random secrets.
+func operators(t *testing.T, count int) []operator {
+	all := make([]operator, count)
+	for i := range all {
+		pair, err := GenRandomBlsKeys()
 		require.NoError(t, err)
-		keys[i], encoded[i] = pairs[i].GetPubKeyG2(), dualKey(pairs[i])
+		key := pair.GetPubKeyG2()
+		all[i] = operator{pair, key, dualKey(pair.GetPubKeyG1(), key)}
 	}
+	return all
+}
 
-	// Their secrets, keys and signatures are those of quorate.
-	secretBytes := pairs[0].PrivKey.Bytes()
-	secret, err := quorate.SecretKeyFromBytes(quorate.SuiteEigenLayer, secretBytes[:])
-	require.NoError(t, err)
-	defer secret.Close()
-	key, err := secret.PublicKey()
-	require.NoError(t, err)
-	require.Equal(t, encoded[0], key.Bytes())
+var serial uint64
 
-	warm, err := quorate.NewVerifier(quorate.Options{Threads: quorate.AllThreads})
-	require.NoError(t, err)
-	defer warm.Close()
-	var one, single, cold, seen, sums []time.Duration
-	for round := range rounds + 1 {
-		message := sha256.Sum256([]byte{byte(round)})
-		other := sha256.Sum256([]byte("another message"))
-		wrong := (617 + 101*round) % count
-		signatures, claims := make([]*Signature, count), make([]quorate.Claim, count)
-		for i, pair := range pairs {
-			if signatures[i] = pair.SignMessage(message); i == wrong {
-				signatures[i] = pair.SignMessage(other)
-			}
-			claims[i] = quorate.Single(quorate.SuiteEigenLayer, encoded[i], message[:], signatures[i].Serialize())
-		}
-		mine, err := secret.Sign(message[:])
+func newMessage() (message [32]byte) {
+	serial++
+	binary.BigEndian.PutUint64(message[24:], serial)
+	return message
+}
+
+// Their secrets, keys and signatures are those of quorate.
+func TestQuorateAgrees(t *testing.T) {
+	for _, operator := range operators(t, 20) {
+		bytes := operator.PrivKey.Bytes()
+		secret, err := quorate.SecretKeyFromBytes(quorate.SuiteEigenLayer, bytes[:])
 		require.NoError(t, err)
-		require.Equal(t, pairs[0].SignMessage(message).Serialize(), mine.Bytes())
-
-		named := func(verdicts []quorate.Verdict, err error) {
-			require.NoError(t, err)
-			for i, verdict := range verdicts {
-				require.Equal(t, i != wrong, verdict.Valid(), "operator %d: %v", i, verdict)
-			}
-			require.Equal(t, quorate.VerdictMismatch, verdicts[wrong].Code)
-		}
-		// In turn, and each begins once.
-		measures := []func(){
-			func() {
-				start := time.Now()
-				for i, signature := range signatures {
-					valid, err := signature.Verify(keys[i], message)
-					require.NoError(t, err)
-					require.Equal(t, i != wrong, valid)
-				}
-				one = append(one, time.Since(start))
-			},
-			func() {
-				fresh, err := quorate.NewVerifier(quorate.Options{Threads: quorate.AllThreads})
-				require.NoError(t, err)
-				defer fresh.Close()
-				start := time.Now()
-				verdicts, err := fresh.Verify(context.Background(), claims)
-				cold = append(cold, time.Since(start))
-				named(verdicts, err)
-			},
-			func() {
-				start := time.Now()
-				verdicts, err := warm.Verify(context.Background(), claims)
-				if round > 0 { // The first time reads the keys.
-					seen = append(seen, time.Since(start))
-				}
-				named(verdicts, err)
-			},
-			func() {
-				start := time.Now()
-				for i, claim := range claims[:min(count, 50)] {
-					verdict, err := warm.VerifyOne(claim.Suite, claim.PublicKeys[0], claim.Messages[0], claim.Signature)
-					require.NoError(t, err)
-					require.Equal(t, i != wrong, verdict.Valid())
-				}
-				if round > 0 {
-					single = append(single, time.Since(start))
-				}
-			},
-			func() {
-				start := time.Now()
-				signature, key := NewZeroSignature(), NewZeroG2Point()
-				for i := range signatures {
-					signature.Add(signatures[i])
-					key.Add(keys[i])
-				}
-				valid, err := signature.Verify(key, message)
-				sums = append(sums, time.Since(start))
-				require.NoError(t, err)
-				require.False(t, valid)
-			},
-		}
-		for turn := range measures {
-			measures[(round+turn)%len(measures)]()
-		}
+		key, err := secret.PublicKey()
+		require.NoError(t, err)
+		require.Equal(t, operator.encoded, key.Bytes())
+		message := newMessage()
+		signature, err := secret.Sign(message[:])
+		require.NoError(t, err)
+		require.Equal(t, operator.SignMessage(message).Serialize(), signature.Bytes())
+		require.NoError(t, secret.Close())
 	}
-	fmt.Printf("%d operators, one of them false, GOMAXPROCS=%d, %d cores, %d rounds, %s\n",
-		count, runtime.GOMAXPROCS(0), runtime.NumCPU(), rounds, runtime.Version())
-	fmt.Println("| | ms, median | µs a signature | least |\n|---|--:|--:|--:|")
-	report("eigensdk-go, one by one: the false one is named", count, one)
-	report("eigensdk-go, all added up: says only that not all are true", count, sums)
-	report("quorate.Verify, keys seen before: the false one is named", count, seen)
-	report("quorate.Verify, a new verifier, which checks all keys: the false one is named", count, cold)
-	report("quorate.VerifyOne, keys seen before", min(count, 50), single)
+}
+
+// Operators' signatures, of which one may be false, which every column names that looks for it.
+func TestQuorateMeasured(t *testing.T) {
+	many, err := strconv.Atoi(os.Getenv("OPERATORS"))
+	require.NoError(t, err)
+	all := operators(t, max(many, 128))
+	// Each has seen the keys, and neither the hashes of the other.
+	newVerifier := func() *quorate.Verifier {
+		verifier, err := quorate.NewVerifier(quorate.Options{Threads: quorate.AllThreads})
+		require.NoError(t, err)
+		return verifier
+	}
+	single, seen := newVerifier(), newVerifier()
+	defer single.Close()
+	defer seen.Close()
+
+	measure.Head("eigensdk-go, one by one", "quorate, one by one", "quorate, in one call", "the same, keys never seen before", "eigensdk-go, added up")
+	row := func(name string, count int, oneMessage, oneIsFalse bool) {
+		measure.Row(name, func(round int) []func() {
+			wrong := -1
+			if oneIsFalse {
+				wrong = (617 + 101*round) % count
+			}
+			messages, signatures, claims := make([][32]byte, count), make([]*Signature, count), make([]quorate.Claim, count)
+			for i := range signatures {
+				if messages[i] = messages[0]; i == 0 || !oneMessage {
+					messages[i] = newMessage()
+				}
+				if signatures[i] = all[i].SignMessage(messages[i]); i == wrong {
+					signatures[i] = all[i].SignMessage(newMessage())
+				}
+				claims[i] = quorate.Single(quorate.SuiteEigenLayer, all[i].encoded, messages[i][:], signatures[i].Serialize())
+			}
+			inOneCall := func(verifier *quorate.Verifier) {
+				verdicts, err := verifier.Verify(context.Background(), claims)
+				require.NoError(t, err)
+				for i, verdict := range verdicts {
+					require.Equal(t, i != wrong, verdict.Valid(), "operator %d: %v", i, verdict)
+				}
+			}
+			calls := []func(){
+				func() {
+					for i, signature := range signatures {
+						valid, err := signature.Verify(all[i].key, messages[i])
+						require.NoError(t, err)
+						require.Equal(t, i != wrong, valid)
+					}
+				},
+				func() {
+					for i, claim := range claims {
+						verdict, err := single.VerifyOne(claim.Suite, claim.PublicKeys[0], claim.Messages[0], claim.Signature)
+						require.NoError(t, err)
+						require.Equal(t, i != wrong, verdict.Valid())
+					}
+				},
+				func() { inOneCall(seen) },
+				func() {
+					fresh := newVerifier()
+					defer fresh.Close()
+					inOneCall(fresh)
+				},
+			}
+			if oneMessage {
+				// It says whether all are true, and not which one is false.
+				calls = append(calls, func() {
+					signature, key := NewZeroSignature(), NewZeroG2Point()
+					for i := range signatures {
+						signature.Add(signatures[i])
+						key.Add(all[i].key)
+					}
+					valid, err := signature.Verify(key, messages[0])
+					require.NoError(t, err)
+					require.Equal(t, wrong < 0, valid)
+				})
+			}
+			return calls
+		})
+	}
+	row("1 signature", 1, false, false)
+	row("64 messages", 64, false, false)
+	row("128 messages", 128, false, false)
+	row("64 signatures of one message", 64, true, false)
+	row("128 signatures of one message", 128, true, false)
+	row(fmt.Sprintf("%d signatures of one message, one of them false", many), many, true, true)
 }
