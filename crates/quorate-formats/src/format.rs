@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 use std::str::FromStr;
 
-use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
+use quorate_host::{BYTE_ORDER_MARK, text::WideText};
 use thiserror::Error;
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
@@ -150,9 +150,9 @@ pub enum Foreign {
     /// Parquet whose footer is encrypted.
     #[error("found an encrypted Parquet file, which is not decrypted here; write it without encryption")]
     EncryptedParquet,
-    /// Text in UTF-16.
-    #[error("{utf16}", utf16 = quorate_host::text::Utf16)]
-    Utf16,
+    /// Text in UTF-16 or UTF-32.
+    #[error("{0}")]
+    Wide(WideText),
     /// YAML.
     #[error("found YAML, expected JSON; convert it, for example with `yq -o=json`")]
     Yaml,
@@ -196,10 +196,13 @@ impl Foreign {
         if let Some((_, foreign)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
             return Some(*foreign);
         }
+        if let Some(wide) = WideText::of(prefix) {
+            return Some(Self::Wide(wide));
+        }
+        // UTF-16 without a mark.
         let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
-        let is_utf16 = matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0));
-        if UTF_16_MARKS.iter().any(|mark| prefix.starts_with(mark)) || is_utf16 {
-            return Some(Self::Utf16);
+        if matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0)) {
+            return Some(Self::Wide(WideText::Utf16));
         }
         if prefix.contains(&0) && json(prefix).is_none() {
             return Some(Self::Binary);
@@ -640,7 +643,7 @@ mod tests {
     #[test]
     fn what_is_often_met_in_place_of_claims_is_named() {
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
-        let cases: [(&[u8], Foreign); 27] = [
+        let cases: [(&[u8], Foreign); 29] = [
             (&[0x1f, 0x8b, 8, 0], Foreign::Packed("gzip")),
             (&[0x28, 0xb5, 0x2f, 0xfd, 0], Foreign::Packed("zstd")),
             (&[0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0], Foreign::Packed("zstd")),
@@ -651,9 +654,11 @@ mod tests {
             (b"\xfd7zXZ\0\0", Foreign::Packed("xz")),
             (b"BZh91AY", Foreign::Packed("bzip2")),
             (b"PK\x03\x04", Foreign::Packed("zip")),
-            (&utf16("\u{feff}{\"id\": 1}"), Foreign::Utf16),
-            (&utf16("{\"id\": 1}"), Foreign::Utf16),
-            (b"\0{\0\"\0i\0d\0\"\0:\0 \x001\0}", Foreign::Utf16),
+            (&utf16("\u{feff}{\"id\": 1}"), Foreign::Wide(WideText::Utf16)),
+            (&utf16("{\"id\": 1}"), Foreign::Wide(WideText::Utf16)),
+            (b"\0{\0\"\0i\0d\0\"\0:\0 \x001\0}", Foreign::Wide(WideText::Utf16)),
+            (b"\xff\xfe\0\0{\0\0\0\"\0\0\0", Foreign::Wide(WideText::Utf32)),
+            (b"\0\0\xfe\xff\0\0\0{\0\0\0\"", Foreign::Wide(WideText::Utf32)),
             (b"---\npublic_key: 00\n", Foreign::Yaml),
             (b"# claims\n- public_key: 00\n  message: 01\n", Foreign::Yaml),
             (b"round: 5\nsignature: 00\n", Foreign::Yaml),
