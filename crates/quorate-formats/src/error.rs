@@ -208,7 +208,7 @@ pub enum ArrowStreamError {
     },
 
     /// A column has a type that cannot hold what its name says.
-    #[error("the Arrow column \"{name}\" has the type {found}, expected {expected}")]
+    #[error("the Arrow column \"{name}\" has the type {found}, expected {expected}; cast the column to such a type")]
     ColumnType {
         /// The column.
         name: &'static str,
@@ -343,7 +343,7 @@ pub enum ParquetFileError {
     },
 
     /// A column has a type that cannot hold what its name says.
-    #[error("the Parquet column \"{name}\" has the type {found}, expected {expected}")]
+    #[error("the Parquet column \"{name}\" has the type {found}, expected {expected}; cast the column to such a type")]
     ColumnType {
         /// The column.
         name: &'static str,

@@ -184,7 +184,8 @@ fn columns_of_a_chain() {
     let own = || ("index", Arc::new(Float64Array::from(vec![1.5])) as ArrayRef);
     assert_eq!(read(columns(vec![own(), ("slot", strings(&["a"]))])).remove(0).unwrap().chain, None);
     let error = open(&write(columns(vec![kind(), own()]))).err().unwrap().to_string();
-    assert!(error.contains("\"index\" has the type Float64, expected text or an integer"), "{error}");
+    let expected = "\"index\" has the type Float64, expected text or an integer; cast the column to such a type";
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]
