@@ -15,9 +15,9 @@ pub(crate) fn is_decimal(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
 }
 
-/// An unsigned number below 2^64.
+/// An unsigned number below 2^64 in JSON, with or without quotes. Anything else is an error, which says what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Uint(pub u64);
+pub struct Uint(pub u64);
 
 impl<'de> Deserialize<'de> for Uint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -32,6 +32,15 @@ impl<'de> Deserialize<'de> for Uint {
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Uint, E> {
                 Ok(Uint(number))
+            }
+
+            // serde_json reads an integer of more than 64 bits as the nearest floating-point number, which is another one.
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Uint, E> {
+                Err(if number >= u64::MAX as f64 {
+                    E::invalid_value(de::Unexpected::Other("a number above 2^64 - 1"), &self)
+                } else {
+                    E::invalid_type(de::Unexpected::Float(number), &self)
+                })
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Uint, E> {
@@ -105,6 +114,17 @@ mod tests {
         for bad in ["-1", "1.0", "\"+1\"", "\"\"", "\"0x1\"", "18446744073709551616", "null", "\"1 \""] {
             assert!(serde_json::from_str::<Uint>(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_number_above_64_bits_is_not_shown_as_another() {
+        let reason = |text: &str| serde_json::from_str::<Uint>(text).unwrap_err().to_string();
+        let expected = "a number above 2^64 - 1, expected an integer from 0 to 2^64 - 1";
+        for text in ["18446744073709551616", "18446744073709551617", "1e300"] {
+            assert!(reason(text).contains(expected), "{}", reason(text));
+        }
+        assert!(reason("1.5").contains("floating point `1.5`, expected an integer"), "{}", reason("1.5"));
+        assert!(reason("-1e300").contains("floating point `-1"), "{}", reason("-1e300"));
     }
 
     /// A reader that knows octal takes another number, and in quotes nothing else forbids them.
