@@ -409,6 +409,8 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         let are_lines_read = *text.first()? != b'#' && text.iter().filter(|byte| **byte == b'\n').count() > 1;
         return match Foreign::of(prefix) {
             Some(Foreign::Binary) if prefix.len() <= ALTAIR_LONGEST => None,
+            // A mark of UTF-32 begins as one of UTF-16 does.
+            Some(Foreign::Wide(_)) if prefix.len() < 4 => None,
             Some(foreign) => Some(Err(foreign)),
             None => are_lines_read.then_some(Ok(Format::Jsonl)),
         };
@@ -637,6 +639,21 @@ mod tests {
         ] {
             let (peeked, _) = peek(input.as_bytes()).unwrap();
             assert_eq!((peeked, guess(&input.as_bytes()[..PEEK_LIMIT])), (Ok(format), Ok(format)), "{:.80}", input);
+        }
+    }
+
+    #[test]
+    fn utf_32_is_not_called_utf_16_however_few_bytes_a_read_returns() {
+        for (text, wide) in [
+            (&b"\xff\xfe\0\0{\0\0\0\"\0\0\0"[..], WideText::Utf32),
+            (b"\0\0\xfe\xff\0\0\0{\0\0\0\"", WideText::Utf32),
+            (b"\xff\xfe{\0\"\0", WideText::Utf16),
+            (b"\xff\xfe", WideText::Utf16),
+        ] {
+            for capacity in [1, 2, 3, 4, 64] {
+                let guessed = peek(io::BufReader::with_capacity(capacity, text)).unwrap().0;
+                assert_eq!(guessed, Err(Foreign::Wide(wide)), "{text:?}, {capacity}");
+            }
         }
     }
 
