@@ -38,7 +38,7 @@ impl Elements {
     /// A document that is in memory.
     pub(crate) fn of(bytes: Vec<u8>, format: Format) -> Result<Self, InputError> {
         // Digits and letters in UTF-16 are UTF-8 with zeros in between.
-        if let Some(foreign @ Foreign::Utf16) = Foreign::of(&bytes[..bytes.len().min(PEEK_LIMIT)]) {
+        if let Some(foreign @ Foreign::Wide(_)) = Foreign::of(&bytes[..bytes.len().min(PEEK_LIMIT)]) {
             return Err(foreign.into());
         }
         let text = String::from_utf8(bytes).map_err(|error| InputError::NotJson {

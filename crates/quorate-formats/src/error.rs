@@ -4,7 +4,7 @@ use std::io;
 
 use quorate_host::{
     exit::{Ends, Exit},
-    text::Utf16,
+    text::WideText,
 };
 use thiserror::Error;
 
@@ -181,8 +181,8 @@ impl Ends for InputError {
 
 impl From<io::Error> for InputError {
     fn from(error: io::Error) -> Self {
-        let error = match error.downcast::<Utf16>() {
-            Ok(Utf16) => return Self::Foreign(Foreign::Utf16),
+        let error = match error.downcast::<WideText>() {
+            Ok(wide) => return Self::Foreign(Foreign::Wide(wide)),
             Err(error) => error,
         };
         // The operating system does not use this kind: it is that of content that cannot be unpacked.
@@ -208,7 +208,7 @@ pub enum ArrowStreamError {
     },
 
     /// A column has a type that cannot hold what its name says.
-    #[error("the Arrow column \"{name}\" has the type {found}, expected {expected}")]
+    #[error("the Arrow column \"{name}\" has the type {found}, expected {expected}; cast the column to such a type")]
     ColumnType {
         /// The column.
         name: &'static str,
@@ -343,7 +343,7 @@ pub enum ParquetFileError {
     },
 
     /// A column has a type that cannot hold what its name says.
-    #[error("the Parquet column \"{name}\" has the type {found}, expected {expected}")]
+    #[error("the Parquet column \"{name}\" has the type {found}, expected {expected}; cast the column to such a type")]
     ColumnType {
         /// The column.
         name: &'static str,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 use std::str::FromStr;
 
-use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
+use quorate_host::{BYTE_ORDER_MARK, text::WideText};
 use thiserror::Error;
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
@@ -150,9 +150,9 @@ pub enum Foreign {
     /// Parquet whose footer is encrypted.
     #[error("found an encrypted Parquet file, which is not decrypted here; write it without encryption")]
     EncryptedParquet,
-    /// Text in UTF-16.
-    #[error("{utf16}", utf16 = quorate_host::text::Utf16)]
-    Utf16,
+    /// Text in UTF-16 or UTF-32.
+    #[error("{0}")]
+    Wide(WideText),
     /// YAML.
     #[error("found YAML, expected JSON; convert it, for example with `yq -o=json`")]
     Yaml,
@@ -196,10 +196,13 @@ impl Foreign {
         if let Some((_, foreign)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
             return Some(*foreign);
         }
+        if let Some(wide) = WideText::of(prefix) {
+            return Some(Self::Wide(wide));
+        }
+        // UTF-16 without a mark.
         let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
-        let is_utf16 = matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0));
-        if UTF_16_MARKS.iter().any(|mark| prefix.starts_with(mark)) || is_utf16 {
-            return Some(Self::Utf16);
+        if matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0)) {
+            return Some(Self::Wide(WideText::Utf16));
         }
         if prefix.contains(&0) && json(prefix).is_none() {
             return Some(Self::Binary);
@@ -406,6 +409,8 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         let are_lines_read = *text.first()? != b'#' && text.iter().filter(|byte| **byte == b'\n').count() > 1;
         return match Foreign::of(prefix) {
             Some(Foreign::Binary) if prefix.len() <= ALTAIR_LONGEST => None,
+            // A mark of UTF-32 begins as one of UTF-16 does.
+            Some(Foreign::Wide(_)) if prefix.len() < 4 => None,
             Some(foreign) => Some(Err(foreign)),
             None => are_lines_read.then_some(Ok(Format::Jsonl)),
         };
@@ -638,9 +643,24 @@ mod tests {
     }
 
     #[test]
+    fn utf_32_is_not_called_utf_16_however_few_bytes_a_read_returns() {
+        for (text, wide) in [
+            (&b"\xff\xfe\0\0{\0\0\0\"\0\0\0"[..], WideText::Utf32),
+            (b"\0\0\xfe\xff\0\0\0{\0\0\0\"", WideText::Utf32),
+            (b"\xff\xfe{\0\"\0", WideText::Utf16),
+            (b"\xff\xfe", WideText::Utf16),
+        ] {
+            for capacity in [1, 2, 3, 4, 64] {
+                let guessed = peek(io::BufReader::with_capacity(capacity, text)).unwrap().0;
+                assert_eq!(guessed, Err(Foreign::Wide(wide)), "{text:?}, {capacity}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_often_met_in_place_of_claims_is_named() {
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
-        let cases: [(&[u8], Foreign); 27] = [
+        let cases: [(&[u8], Foreign); 29] = [
             (&[0x1f, 0x8b, 8, 0], Foreign::Packed("gzip")),
             (&[0x28, 0xb5, 0x2f, 0xfd, 0], Foreign::Packed("zstd")),
             (&[0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0], Foreign::Packed("zstd")),
@@ -651,9 +671,11 @@ mod tests {
             (b"\xfd7zXZ\0\0", Foreign::Packed("xz")),
             (b"BZh91AY", Foreign::Packed("bzip2")),
             (b"PK\x03\x04", Foreign::Packed("zip")),
-            (&utf16("\u{feff}{\"id\": 1}"), Foreign::Utf16),
-            (&utf16("{\"id\": 1}"), Foreign::Utf16),
-            (b"\0{\0\"\0i\0d\0\"\0:\0 \x001\0}", Foreign::Utf16),
+            (&utf16("\u{feff}{\"id\": 1}"), Foreign::Wide(WideText::Utf16)),
+            (&utf16("{\"id\": 1}"), Foreign::Wide(WideText::Utf16)),
+            (b"\0{\0\"\0i\0d\0\"\0:\0 \x001\0}", Foreign::Wide(WideText::Utf16)),
+            (b"\xff\xfe\0\0{\0\0\0\"\0\0\0", Foreign::Wide(WideText::Utf32)),
+            (b"\0\0\xfe\xff\0\0\0{\0\0\0\"", Foreign::Wide(WideText::Utf32)),
             (b"---\npublic_key: 00\n", Foreign::Yaml),
             (b"# claims\n- public_key: 00\n  message: 01\n", Foreign::Yaml),
             (b"round: 5\nsignature: 00\n", Foreign::Yaml),

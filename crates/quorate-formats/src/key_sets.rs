@@ -34,7 +34,7 @@ use quorate::{
 use quorate_host::{
     exit::{Ends, Exit},
     other_users::{OtherWriters, refuse_other_writers},
-    text::Utf16,
+    text::WideText,
 };
 use thiserror::Error;
 
@@ -293,7 +293,7 @@ pub enum KeySetError {
 
 impl From<io::Error> for KeySetError {
     fn from(error: io::Error) -> Self {
-        error.downcast::<Utf16>().map_or_else(Self::Read, |Utf16| Self::Foreign(Foreign::Utf16))
+        error.downcast::<WideText>().map_or_else(Self::Read, |wide| Self::Foreign(Foreign::Wide(wide)))
     }
 }
 

@@ -115,6 +115,7 @@ pub use error::ParquetFileError;
 pub use error::{ArrowBatchError, ArrowStreamError};
 pub use fields::ClaimFields;
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
+pub use number::Uint;
 pub use quorate::{NotHex, array_from_hex, from_hex};
 pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use signing_context::{SigningContext, ValidatorKeys};

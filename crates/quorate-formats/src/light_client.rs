@@ -27,3 +27,5 @@ pub use self::object::{COMMITTEE_SIZE, SyncCommittee};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod execution_tests;

@@ -38,7 +38,7 @@ impl<R: BufRead> BoundedLines<R> {
     /// Reads the next line into the buffer, in place of what is there and without its line feed. None at the end of the input.
     ///
     /// # Errors
-    /// Reading fails, or the input is UTF-16 with a mark.
+    /// Reading fails, or the input is UTF-16 or UTF-32 with a mark.
     pub fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<LineRead>> {
         buffer.clear();
         while buffer.len() <= self.limit {
@@ -171,10 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn utf_16_is_named() {
-        for utf16 in [&b"\xff\xfe{\0"[..], b"\xfe\xff\0{"] {
-            let error = BoundedLines::new(utf16).read(&mut Vec::new()).unwrap_err();
-            assert!(error.to_string().contains("UTF-16"), "{error}");
+    fn utf_16_and_utf_32_are_named() {
+        for (wide, name) in [
+            (&b"\xff\xfe{\0"[..], "UTF-16"),
+            (b"\xfe\xff\0{", "UTF-16"),
+            (b"\xff\xfe\0\0{\0\0\0", "UTF-32"),
+            (b"\0\0\xfe\xff\0\0\0{", "UTF-32"),
+        ] {
+            let error = BoundedLines::new(wide).read(&mut Vec::new()).unwrap_err();
+            assert!(error.to_string().contains(&format!("iconv -f {name} -t UTF-8")), "{error}");
         }
     }
 }

@@ -12,6 +12,8 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use crate::number::is_decimal;
+
 /// One claim as it stands in the input. Its bytes are not decoded to points yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -157,13 +159,11 @@ impl FromStr for ClaimIndex {
 
     /// Reads what `Display` writes.
     fn from_str(text: &str) -> Result<Self, NotAnIndex> {
-        let number = |digits: &str| digits.parse::<usize>().map_err(|_| NotAnIndex);
-        let index = match text.split_once('.') {
-            None => Self::from(number(text)?),
+        let number = |digits: &str| digits.parse::<usize>().ok().filter(|_| is_decimal(digits)).ok_or(NotAnIndex);
+        Ok(match text.split_once('.') {
+            None => Self { operation: number(text)?, half: None },
             Some((operation, half)) => Self { operation: number(operation)?, half: Some(number(half)?) },
-        };
-        // `parse` also takes a plus sign and leading zeros.
-        if index.to_string() == text { Ok(index) } else { Err(NotAnIndex) }
+        })
     }
 }
 

@@ -336,9 +336,20 @@ fn id<B: AsRef<[u8]>>(value: &Value<B>, kind: &Kind) -> Result<Option<Id>, Strin
     }
     let json = scalar(value, kind)
         .ok_or_else(|| format!("\"id\": found the type {kind}, expected text, a number or a boolean"))?;
-    // JSON cannot write infinity and NaN.
-    let raw: &RawValue = serde_json::from_str(&json)
-        .map_err(|_| format!("\"id\": found {json}, which JSON cannot write; expected a finite number"))?;
+    let number = match value {
+        Value::Float(number) => f64::from(*number),
+        Value::Double(number) => *number,
+        _ => 0.0,
+    };
+    // Libraries of tables write NaN where a number is missing.
+    if number.is_nan() {
+        return Ok(None);
+    }
+    // A number of JSON is never infinite.
+    if number.is_infinite() {
+        return Ok(Some(Id::text(&json)));
+    }
+    let raw: &RawValue = serde_json::from_str(&json).map_err(|error| format!("\"id\": found {json}: {error}"))?;
     Id::from_json(raw)
 }
 

@@ -12,10 +12,29 @@ use crate::plain::BYTE_ORDER_MARK;
 /// The byte order marks of UTF-16.
 pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// Text in UTF-16, as Windows' tools write it.
+/// The byte order marks of UTF-32. The first one begins as a mark of UTF-16 does.
+const UTF_32_MARKS: [&[u8]; 2] = [b"\xff\xfe\0\0", b"\0\0\xfe\xff"];
+
+/// Text with 16 or 32 bits for a letter, in place of UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
-pub struct Utf16;
+#[non_exhaustive]
+pub enum WideText {
+    /// UTF-16, as Windows' tools write it.
+    #[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
+    Utf16,
+    /// UTF-32.
+    #[error("found text in UTF-32, expected UTF-8; convert it, for example with `iconv -f UTF-32 -t UTF-8`")]
+    Utf32,
+}
+
+impl WideText {
+    /// What a text is by the mark that it begins with; `None` if it begins with none of these marks. Four bytes are enough.
+    #[must_use]
+    pub fn of(text: &[u8]) -> Option<Self> {
+        let begins_with = |marks: &[&[u8]]| marks.iter().any(|mark| text.starts_with(mark));
+        if begins_with(&UTF_32_MARKS) { Some(Self::Utf32) } else { begins_with(&UTF_16_MARKS).then_some(Self::Utf16) }
+    }
+}
 
 /// Why a text is not the JSON that was expected. Of a text that is neither an object nor a list nothing is repeated: it may be a secret,
 /// whose file was named by mistake, and a key's digits can be a number of JSON.
@@ -29,7 +48,7 @@ pub fn json_reason(text: &[u8], error: &serde_json::Error) -> String {
 
 /// A reader of text without the byte order mark that editors on Windows put in front, however few bytes a read returns.
 ///
-/// UTF-16 that begins with its mark is an error, whose source is [`Utf16`].
+/// UTF-16 and UTF-32 that begin with their mark are an error, whose source is [`WideText`].
 #[derive(Debug)]
 pub struct WithoutMark<R> {
     reader: R,
@@ -53,7 +72,7 @@ impl<R: BufRead> WithoutMark<R> {
 
     fn decide(&mut self) -> io::Result<()> {
         let is_beginning = |held: &[u8]| {
-            let mut marks = iter::once(BYTE_ORDER_MARK.as_bytes()).chain(UTF_16_MARKS);
+            let mut marks = iter::once(BYTE_ORDER_MARK.as_bytes()).chain(UTF_16_MARKS).chain(UTF_32_MARKS);
             marks.any(|mark| mark.len() > held.len() && mark.starts_with(held))
         };
         while is_beginning(&self.held) {
@@ -62,8 +81,8 @@ impl<R: BufRead> WithoutMark<R> {
             self.reader.consume(1);
         }
         self.decided = true;
-        if UTF_16_MARKS.contains(&&self.held[..]) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, Utf16));
+        if let Some(wide) = WideText::of(&self.held) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, wide));
         }
         if self.held == BYTE_ORDER_MARK.as_bytes() {
             self.held.clear();
@@ -113,9 +132,9 @@ pub enum TextError {
     /// The operating system returned an error.
     #[error("cannot read the file: {0}")]
     Read(io::Error),
-    /// It is text in UTF-16.
+    /// It is text in UTF-16 or UTF-32.
     #[error(transparent)]
-    Utf16(Utf16),
+    Wide(WideText),
     /// It is longer than it may be.
     #[error("the file has more than {} MiB, the limit; name another file", limit >> 20)]
     TooLong {
@@ -132,7 +151,7 @@ pub enum TextError {
 
 impl From<io::Error> for TextError {
     fn from(error: io::Error) -> Self {
-        error.downcast::<Utf16>().map_or_else(Self::Read, Self::Utf16)
+        error.downcast::<WideText>().map_or_else(Self::Read, Self::Wide)
     }
 }
 
@@ -172,9 +191,22 @@ mod tests {
 
     #[test]
     fn text_that_cannot_be_read_is_named() {
-        for utf16 in [&b"\xff\xfe{\0"[..], b"\xfe\xff\0{"] {
-            assert!(matches!(read_text(utf16, 9), Err(TextError::Utf16(Utf16))));
+        // As little-endian, the marks of both begin with the same two bytes.
+        for (text, expected) in [
+            (&b"\xff\xfe{\0"[..], WideText::Utf16),
+            (b"\xfe\xff\0{", WideText::Utf16),
+            (b"\xff\xfe", WideText::Utf16),
+            (b"\xff\xfe\0", WideText::Utf16),
+            (b"\xff\xfe\0{", WideText::Utf16),
+            (b"\xff\xfe\0\0{\0\0\0", WideText::Utf32),
+            (b"\0\0\xfe\xff\0\0\0{", WideText::Utf32),
+        ] {
+            for capacity in [1, 2, 3, 4, 64] {
+                let error = read_text(BufReader::with_capacity(capacity, text), 9).unwrap_err();
+                assert!(matches!(error, TextError::Wide(wide) if wide == expected), "{text:?}: {error}");
+            }
         }
+        assert_eq!(read_text(&b"\0\0a"[..], 9).unwrap(), "\0\0a");
         assert!(matches!(read_text(&b"a\xffb"[..], 9), Err(TextError::NotUtf8 { byte: 2 })));
         assert!(matches!(read_text(&b"abcd"[..], 3), Err(TextError::TooLong { limit: 3 })));
         let endless = BufReader::new(io::repeat(b' '));

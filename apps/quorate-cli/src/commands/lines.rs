@@ -12,7 +12,7 @@ use quorate_formats::{
     InputError, from_hex, json,
     lines::{BoundedLines, LineRead},
 };
-use quorate_host::{dash, exit::Failure, text::Utf16};
+use quorate_host::{dash, exit::Failure, text::WideText};
 use serde::{Deserialize, Serialize};
 
 use super::{complaints::Complaints, print, unlock::name_of};
@@ -46,7 +46,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// A line, or the reason why it cannot be read: its bytes are not text, it begins with a mark of UTF-16, or it is longer than
+/// A line, or the reason why it cannot be read: its bytes are not text, it begins with a mark of UTF-16 or UTF-32, or it is longer than
 /// [`LINE_LIMIT`](quorate_formats::lines::LINE_LIMIT) and was skipped.
 pub(super) struct Line {
     pub(super) spot: Spot,
@@ -79,9 +79,10 @@ impl Lines {
         while let Some(Input { name, lines }) = self.inputs.last_mut() {
             let (read, mark) = match lines.read(&mut self.buffer) {
                 // That is the fault of this line alone, because the lines behind it may be somebody else's. It is read again as a line.
-                Err(error) if error.get_ref().is_some_and(|source| source.is::<Utf16>()) => {
-                    (lines.read(&mut self.buffer), Some(Utf16))
-                }
+                Err(error) => match error.downcast::<WideText>() {
+                    Ok(wide) => (lines.read(&mut self.buffer), Some(wide)),
+                    Err(error) => (Err(error), None),
+                },
                 read => (read, None),
             };
             let read = read.map_err(|error| Failure::from(InputError::from(error)).context(name.clone()))?;
@@ -94,7 +95,7 @@ impl Lines {
                 Some(LineRead::Whole | LineRead::AtEnd) => match self.buffer.trim_ascii() {
                     [] => continue,
                     text => match (mark, str::from_utf8(text)) {
-                        (Some(utf_16), _) => Err(utf_16.to_string()),
+                        (Some(wide), _) => Err(wide.to_string()),
                         (None, text) => text.map(str::to_owned).map_err(|_| "the line is not UTF-8 text".to_owned()),
                     },
                 },

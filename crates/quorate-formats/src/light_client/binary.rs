@@ -10,7 +10,9 @@
 use std::iter;
 
 use super::execution::Execution;
-use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, Object, Stated, SyncCommittee, Update};
+use super::object::{
+    BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, HeaderExecution, Object, Stated, SyncCommittee, Update,
+};
 use crate::format::SszShape;
 use crate::hex::{Hex, HexBytes};
 use crate::number::{Uint, Uint256, counted};
@@ -121,7 +123,7 @@ impl Slot {
 
     fn header(self, parts: &Parts<'_>) -> Result<Header, String> {
         match self {
-            Self::Here(beacon) => Ok(Header { beacon, execution: None }),
+            Self::Here(beacon) => Ok(Header { beacon, execution: HeaderExecution::NoPlace }),
             Self::Part(part) => header(parts.get(part)?),
         }
     }
@@ -155,7 +157,7 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     if offset != HEADER {
         return Err(format!("found the execution payload header at byte {offset}, expected {HEADER}"));
     }
-    Ok(Header { beacon, execution: Some((execution(fields.0)?, branch)) })
+    Ok(Header { beacon, execution: HeaderExecution::Stated(Box::new(execution(fields.0)?), branch) })
 }
 
 /// The parts of fixed size of a header, and of an execution payload header before and since Deneb.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::network::BeaconNetwork;
-use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, SyncCommittee, Update};
+use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, HeaderExecution, SyncCommittee, Update};
 use crate::network::Fork;
 use crate::record::{Check, CheckResult};
 use crate::ssz::{self, Root};
@@ -139,13 +139,42 @@ pub(super) fn finalized_execution(update: &Update, network: &BeaconNetwork) -> O
 }
 
 /// Checks that the execution payload header is in the body of its block. One that nothing can prove fails: it would pass for proven.
+///
+/// Since Capella zeros fail as well, as no block has them (capella/light-client/sync-protocol.md, `is_valid_light_client_header`). Only
+/// what a document leaves out stays unchecked, and the detail says so.
 fn execution_branch(name: &'static str, header: &Header, forks: Forks) -> Check {
-    let Some((execution, branch)) = header.execution() else {
-        return not_possible(name, "the document leaves out the execution payload header");
-    };
     if forks.last < Fork::Capella {
-        return failed(name, "found an execution payload header, expected none: blocks have one since Capella");
+        return if header.has_execution() {
+            failed(name, "found an execution payload header, expected none: blocks have one since Capella")
+        } else {
+            not_possible(name, "blocks before Capella have no execution payload header")
+        };
     }
+    let is_required = forks.first >= Fork::Capella;
+    let (execution, branch) = match &header.execution {
+        HeaderExecution::Stated(execution, branch) if is_required || header.has_execution() => (execution, branch),
+        HeaderExecution::NoPlace if is_required => {
+            return failed(
+                name,
+                "found the layout of Altair, which has no place for an execution payload header; expected one: blocks have \
+                 one since Capella",
+            );
+        }
+        HeaderExecution::LeftOut => {
+            return not_possible(
+                name,
+                "the document leaves out the execution payload header, so nothing of it is proved; a light client takes no \
+                 header of Capella or later without it",
+            );
+        }
+        HeaderExecution::Stated(..) | HeaderExecution::NoPlace => {
+            return not_possible(
+                name,
+                "found zeros or nothing for the execution payload header, which is right before Capella alone, and nothing \
+                 says the fork of the block",
+            );
+        }
+    };
     // A root of one layout is never that of the other: their trees differ in depth.
     let of_deneb = (forks.last >= Fork::Deneb).then_some(Fork::Deneb);
     let of_capella = (forks.first < Fork::Deneb).then_some(Fork::Capella);

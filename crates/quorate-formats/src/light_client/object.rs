@@ -171,19 +171,32 @@ impl<'a> Envelope<'a> {
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub beacon: BeaconHeader,
-    pub execution: Option<(Execution, Vec<Root>)>,
+    pub execution: HeaderExecution,
+}
+
+/// What a document says about the execution payload header of a block.
+#[derive(Debug, PartialEq)]
+pub(super) enum HeaderExecution {
+    /// The document states it and its branch. Zeros are stated as well.
+    Stated(Box<Execution>, Vec<Root>),
+    /// The document leaves it out, as JSON can.
+    LeftOut,
+    /// The document is in the layout of Altair in SSZ, which has no place for it.
+    NoPlace,
 }
 
 impl Header {
     /// Whether it is the header that stands for none: every field, and the branch, is zero.
     pub(super) fn is_empty(&self) -> bool {
-        self.beacon == BeaconHeader::default() && self.execution().is_none()
+        self.beacon == BeaconHeader::default() && !self.has_execution()
     }
 
-    /// The execution payload header and its branch; none if the document leaves it out, or writes zeros for it.
-    pub(super) fn execution(&self) -> Option<(&Execution, &[Root])> {
-        let (execution, branch) = self.execution.as_ref()?;
-        (!execution.is_empty() || !ssz::is_empty(branch)).then_some((execution, branch.as_slice()))
+    /// Whether the document states an execution payload header or a branch that is not all zeros.
+    pub(super) fn has_execution(&self) -> bool {
+        match &self.execution {
+            HeaderExecution::Stated(execution, branch) => !execution.is_empty() || !ssz::is_empty(branch),
+            HeaderExecution::LeftOut | HeaderExecution::NoPlace => false,
+        }
     }
 }
 
@@ -389,14 +402,14 @@ impl TryFrom<HeaderFields> for Header {
             },
         };
         let execution = match (fields.execution, fields.execution_branch) {
-            (Some(execution), Some(branch)) => Some((execution, roots(branch))),
+            (Some(execution), Some(branch)) => HeaderExecution::Stated(Box::new(execution), roots(branch)),
             (Some(_), None) => return Err(lacks("execution_branch")),
-            (None, Some(branch)) if !branch.iter().all(Hex::is_zero) => {
+            (None, Some(branch)) if !branch.is_empty() => {
                 return Err("a header has \"execution_branch\" without \"execution\", which would not be checked; give both or \
                             neither"
                     .to_owned());
             }
-            (None, _) => None,
+            (None, _) => HeaderExecution::LeftOut,
         };
         Ok(Self {
             beacon: BeaconHeader {
@@ -610,12 +623,14 @@ mod tests {
     fn an_execution_branch_without_an_execution_payload_header_is_refused() {
         let with =
             |branch: &str| update("").replacen("\"slot\"", &format!("\"execution_branch\": {branch}, \"slot\""), 1);
-        let [one, zero] = [1, 0].map(|byte| format!("[\"{}\", \"{}\"]", hex(0, 32), hex(byte, 32)));
-        assert!(reason(&with(&one)).contains("\"execution_branch\" without \"execution\""));
-        // Zeros stand for none.
-        for none in [zero.as_str(), "[]", "null"] {
+        // Zeros are a statement, too: with the header they would be checked.
+        for byte in [1, 0] {
+            let branch = format!("[\"{}\", \"{}\"]", hex(0, 32), hex(byte, 32));
+            assert!(reason(&with(&branch)).contains("\"execution_branch\" without \"execution\""), "{branch}");
+        }
+        for none in ["[]", "null"] {
             let Object::Update(update) = Object::from_json(&with(none), None).unwrap() else { panic!() };
-            assert_eq!(update.attested.execution, None);
+            assert_eq!(update.attested.execution, HeaderExecution::LeftOut);
         }
     }
 

@@ -10,23 +10,23 @@ use crate::record::{CheckResult, Id, Place, Record};
 use crate::ssz::{self, Root};
 
 /// Any slot of Capella and of Electra on mainnet.
-const CAPELLA: u64 = 194_048 * 32 + 8192 - 7;
+pub(super) const CAPELLA: u64 = 194_048 * 32 + 8192 - 7;
 const ELECTRA: u64 = 364_032 * 32 + 77;
 
-fn mainnet() -> BeaconNetwork {
+pub(super) fn mainnet() -> BeaconNetwork {
     "mainnet".parse().unwrap()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     const_hex::encode_prefixed(bytes)
 }
 
-fn hexes(nodes: &[Root]) -> String {
+pub(super) fn hexes(nodes: &[Root]) -> String {
     let quoted: Vec<String> = nodes.iter().map(|node| format!("{:?}", hex(node))).collect();
     format!("[{}]", quoted.join(","))
 }
 
-fn committee(seed: u8) -> SyncCommittee {
+pub(super) fn committee(seed: u8) -> SyncCommittee {
     let key = |index: usize| {
         let mut key = [seed; 48];
         key[..8].copy_from_slice(&(index as u64).to_le_bytes());
@@ -42,7 +42,7 @@ fn committee_json(committee: &SyncCommittee) -> String {
 }
 
 /// A branch of made-up siblings, and the root that it leads the leaf to.
-fn climb(leaf: Root, index: u64) -> (Vec<Root>, Root) {
+pub(super) fn climb(leaf: Root, index: u64) -> (Vec<Root>, Root) {
     let branch: Vec<Root> = (0..index.ilog2()).map(|level| [level as u8 + 1; 32]).collect();
     let root = branch.iter().enumerate().fold(leaf, |node, (level, sibling)| {
         if index >> level & 1 == 1 { ssz::parent(sibling, &node) } else { ssz::parent(&node, sibling) }
@@ -50,7 +50,7 @@ fn climb(leaf: Root, index: u64) -> (Vec<Root>, Root) {
     (branch, root)
 }
 
-fn header(slot: u64, state_root: &Root) -> String {
+pub(super) fn header(slot: u64, state_root: &Root) -> String {
     let root = hex(&[9; 32]);
     format!(
         r#"{{"beacon": {{"slot": "{slot}", "proposer_index": "1", "parent_root": "{root}", "state_root": "{}", "body_root": "{root}"}}}}"#,
@@ -58,17 +58,20 @@ fn header(slot: u64, state_root: &Root) -> String {
     )
 }
 
-fn bootstrap(slot: u64, committee: &SyncCommittee, index: u64) -> String {
+pub(super) fn bootstrap(slot: u64, committee: &SyncCommittee, index: u64) -> String {
     let (branch, state_root) = climb(committee.root().unwrap(), index);
+    bootstrap_with(&header(slot, &state_root), committee, &branch)
+}
+
+pub(super) fn bootstrap_with(header: &str, committee: &SyncCommittee, branch: &[Root]) -> String {
     format!(
-        r#"{{"header": {}, "current_sync_committee": {}, "current_sync_committee_branch": {}}}"#,
-        header(slot, &state_root),
+        r#"{{"header": {header}, "current_sync_committee": {}, "current_sync_committee_branch": {}}}"#,
         committee_json(committee),
-        hexes(&branch)
+        hexes(branch)
     )
 }
 
-fn update_with(attested: &str, signature_slot: u64, bits: &[u8], rest: &str) -> String {
+pub(super) fn update_with(attested: &str, signature_slot: u64, bits: &[u8], rest: &str) -> String {
     format!(
         r#"{{"attested_header": {attested}, "signature_slot": "{signature_slot}", "sync_aggregate":
             {{"sync_committee_bits": "{}", "sync_committee_signature": "0xab"}} {rest}}}"#,
@@ -91,24 +94,24 @@ fn teaching_update(slot: u64, next: &SyncCommittee, index: u64) -> String {
     update_with(&header(slot, &state_root), slot + 1, &[255; 64], &rest)
 }
 
-fn read(text: &str) -> Document {
+pub(super) fn read(text: &str) -> Document {
     Document::read(text.as_bytes(), "test.json").unwrap()
 }
 
 /// Reads one document, learns from it, and returns what it taught and claims.
-fn run(text: &str, network: &BeaconNetwork) -> (Vec<Lesson>, Vec<Entry>) {
+pub(super) fn run(text: &str, network: &BeaconNetwork) -> (Vec<Lesson>, Vec<Entry>) {
     let documents = [read(text)];
     let mut committees = SyncCommittees::default();
     let lessons = committees.learn(&documents, network, MIN_PARTICIPANTS);
     (lessons, documents[0].records(&committees, network, MIN_PARTICIPANTS).collect())
 }
 
-fn result(record: &Record, name: &str) -> CheckResult {
+pub(super) fn result(record: &Record, name: &str) -> CheckResult {
     record.checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("no check {name}")).result
 }
 
 /// The record of one update of which the committee is known.
-fn claim_of(update: &str, slot: u64) -> Record {
+pub(super) fn claim_of(update: &str, slot: u64) -> Record {
     let text = format!("[{}, {update}]", bootstrap(slot, &committee(1), 54));
     let (lessons, entries) = run(&text, &mainnet());
     assert_eq!(lessons[0].teaching, Teaching::Learned);
@@ -599,7 +602,7 @@ fn what_nothing_proves_is_refused() {
 }
 
 /// A header with an execution payload header of which every byte is the same, and a branch that proves nothing.
-fn with_execution(header: &str, byte: u8) -> String {
+pub(super) fn with_execution(header: &str, byte: u8) -> String {
     let roots = [
         "parent_hash",
         "state_root",
@@ -621,104 +624,6 @@ fn with_execution(header: &str, byte: u8) -> String {
         hex(&[byte; 256]),
         hexes(&[[byte; 32]; 4])
     )
-}
-
-/// A header like one of [`with_execution`], which the branch proves in the layout of a fork.
-fn proven_in(fork: Fork, header: &str) -> String {
-    let Object::Update(parsed) = Object::from_json(&update_with(header, 6, &[255; 64], ""), None).unwrap() else {
-        panic!()
-    };
-    let root = parsed.attested.execution().unwrap().0.root(fork).unwrap();
-    let (branch, body_root) = climb(root, 25);
-    let body = |root: &[u8]| format!(r#""body_root": "{}""#, hex(root));
-    header.replace(&hexes(&[[7; 32]; 4]), &hexes(&branch)).replace(&body(&[9; 32]), &body(&body_root))
-}
-
-/// A header with the fields of Deneb beside its others.
-fn with_blobs(header: &str, used: u8, excess: u8) -> String {
-    let blobs = format!(r#""blob_gas_used": "{used}", "excess_blob_gas": "{excess}", "extra_data""#);
-    header.replacen(r#""extra_data""#, &blobs, 1)
-}
-
-/// Where nothing says the fork, an execution payload header is proved in the layout of any.
-#[test]
-fn a_custom_network_proves_execution_payload_headers() {
-    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
-    let capella = with_execution(&header(5, &[0; 32]), 7);
-    let deneb = with_blobs(&capella, 1, 2);
-    for (forged, fork) in [(capella, Fork::Capella), (deneb, Fork::Deneb)] {
-        let proven = proven_in(fork, &forged);
-        let false_field = proven.replacen(r#""gas_used": "7""#, r#""gas_used": "8""#, 1);
-        for (attested, expected) in
-            [(proven, CheckResult::Passed), (false_field, CheckResult::Failed), (forged, CheckResult::Failed)]
-        {
-            let known = bootstrap(5, &committee(1), 54);
-            let text = format!("[{known}, {}]", update_with(&attested, 6, &[255; 64], ""));
-            let record = run(&text, &custom).1.remove(0).unwrap();
-            assert_eq!(result(&record, "attested_execution_branch"), expected);
-        }
-    }
-}
-
-/// The `version` of the Beacon API is that of the attested header, and the finalized one is older.
-#[test]
-fn a_custom_network_proves_updates_across_a_fork() {
-    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
-    for (version, index, fork, roots_at, failed) in [
-        ("deneb", 105, Fork::Capella, 37, None),
-        ("deneb", 105, Fork::Deneb, 37, None),
-        ("electra", 169, Fork::Deneb, 37, None),
-        ("electra", 169, Fork::Electra, 69, None),
-        // What was finalized is of no later fork than what attests to it.
-        ("capella", 105, Fork::Deneb, 37, Some("finalized_execution_branch")),
-        ("deneb", 105, Fork::Deneb, 69, Some("block_roots_branch")),
-    ] {
-        let (branch, state_root) = climb([5; 32], roots_at);
-        let block_roots =
-            format!(r#""block_roots_root": "{}", "block_roots_branch": {}"#, hex(&[5; 32]), hexes(&branch));
-        let blobs = if fork < Fork::Deneb { 0 } else { 3 };
-        let finalized = proven_in(fork, &with_blobs(&with_execution(&header(5, &state_root), 7), blobs, blobs));
-        let Object::Update(parsed) = Object::from_json(&update_with(&finalized, 6, &[0; 64], ""), None).unwrap() else {
-            panic!()
-        };
-        let (branch, state_root) = climb(parsed.attested.beacon.root(), index);
-        let rest =
-            format!(r#", "finalized_header": {finalized}, "finality_branch": {}, {block_roots}"#, hexes(&branch));
-        let signed = update_with(&header(40, &state_root), 41, &[255; 64], &rest);
-        let text = format!(r#"[{}, {{"version": "{version}", "data": {signed}}}]"#, bootstrap(5, &committee(1), 54));
-        let record = run(&text, &custom).1.remove(0).unwrap();
-        assert_eq!(record.failed_check().map(|check| check.name), failed, "{version} after {fork:?}");
-    }
-}
-
-/// No root of a header of Capella covers them.
-#[test]
-fn fields_of_deneb_in_a_header_of_capella_are_zero() {
-    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
-    for (network, slot) in [(mainnet(), CAPELLA), (custom, 5)] {
-        let (branch, state_root) = climb(committee(1).root().unwrap(), 54);
-        let proven = proven_in(Fork::Capella, &with_execution(&header(slot, &state_root), 7));
-        for (used, excess, expected) in [(0, 0, true), (5, 7, false), (5, 0, false), (0, 7, false)] {
-            let stated = with_blobs(&proven, used, excess);
-            let known = bootstrap(slot, &committee(1), 54);
-            let text = format!("[{known}, {}]", update_with(&stated, slot + 1, &[255; 64], ""));
-            let record = run(&text, &network).1.remove(0).unwrap();
-            let check = CheckResult::of(expected);
-            assert_eq!(result(&record, "attested_execution_branch"), check, "{used}, {excess} on {}", network.name);
-            // Nor does such a header teach a committee.
-            let known = format!(
-                r#"{{"header": {stated}, "current_sync_committee": {}, "current_sync_committee_branch": {}}}"#,
-                committee_json(&committee(1)),
-                hexes(&branch)
-            );
-            let teaching = if expected { Teaching::Learned } else { Teaching::Refused };
-            assert_eq!(run(&known, &network).0[0].teaching, teaching, "{used}, {excess} on {}", network.name);
-        }
-    }
-    let forged = with_blobs(&proven_in(Fork::Capella, &with_execution(&header(CAPELLA, &[0; 32]), 7)), 5, 7);
-    let reason =
-        claim_of(&update_with(&forged, CAPELLA + 1, &[255; 64], ""), CAPELLA).failed_check().unwrap().to_string();
-    assert!(reason.contains("attested_execution_branch: found \"blob_gas_used\""), "{reason}");
 }
 
 proptest! {

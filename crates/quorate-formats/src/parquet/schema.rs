@@ -1,6 +1,6 @@
 //! The types of a file's columns, out of its schema.
 
-use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use ::parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use ::parquet::schema::types::{BasicTypeInfo, SchemaDescriptor, Type};
 
 use crate::table::{Kind, TableColumn};
@@ -57,7 +57,7 @@ fn values(info: &BasicTypeInfo, physical: Physical, length: i32) -> Kind {
     }
     let other = || {
         Kind::Other(match logical {
-            Some(logical) => format!("{logical:?}"),
+            Some(logical) => shown(logical),
             None => converted.to_string(),
         })
     };
@@ -93,6 +93,28 @@ fn values(info: &BasicTypeInfo, physical: Physical, length: i32) -> Kind {
     }
 }
 
+/// A type that no claim has as an error shows it: by Arrow's name, as far as it has one.
+fn shown(of: &LogicalType) -> String {
+    let unit = |unit: &TimeUnit| match unit {
+        TimeUnit::MILLIS => "ms",
+        TimeUnit::MICROS => "us",
+        TimeUnit::NANOS => "ns",
+    };
+    match of {
+        LogicalType::Decimal(decimal) => format!("Decimal({}, {})", decimal.precision, decimal.scale),
+        LogicalType::Time(time) => format!("Time({})", unit(&time.unit)),
+        LogicalType::Timestamp(timestamp) => format!("Timestamp({})", unit(&timestamp.unit)),
+        LogicalType::Integer(integer) if integer.is_signed => format!("Int{}", integer.bit_width),
+        LogicalType::Integer(integer) => format!("UInt{}", integer.bit_width),
+        LogicalType::Variant(_) => "Variant".to_owned(),
+        LogicalType::Geometry(_) => "Geometry".to_owned(),
+        LogicalType::Geography(_) => "Geography".to_owned(),
+        LogicalType::_Unknown { field_id } => format!("a logical type of the number {field_id}"),
+        // The others are names alone.
+        named => format!("{named:?}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ::parquet::schema::parser::parse_message_type;
@@ -121,6 +143,12 @@ mod tests {
             ("OPTIONAL INT64 a (UINT_64);", "UInt64"),
             ("OPTIONAL INT64 a (INTEGER(64,false));", "UInt64"),
             ("OPTIONAL INT32 a (DATE);", "Date"),
+            ("OPTIONAL INT32 a (TIME(MILLIS,true));", "Time(ms)"),
+            ("OPTIONAL INT64 a (TIME(MICROS,false));", "Time(us)"),
+            ("OPTIONAL INT64 a (TIMESTAMP(NANOS,false));", "Timestamp(ns)"),
+            ("OPTIONAL INT64 a (TIMESTAMP(MICROS,true));", "Timestamp(us)"),
+            ("OPTIONAL INT64 a (DECIMAL(18,2));", "Decimal(18, 2)"),
+            ("OPTIONAL FIXED_LEN_BYTE_ARRAY(11) a (DECIMAL(25,2));", "Decimal(25, 2)"),
             ("OPTIONAL INT96 a;", "Int96"),
             ("OPTIONAL BYTE_ARRAY a (ENUM);", "Binary"),
         ] {

@@ -1,6 +1,6 @@
 //! Signature shares in JSON Lines.
 
-use quorate_formats::{from_hex, json};
+use quorate_formats::{Uint, from_hex, json};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::{lines::field, suite::Bls12381Choice};
@@ -41,7 +41,7 @@ impl ShareReader {
             return Err("\"public_key\": the share is of another key than --shared-key".to_owned());
         }
         Ok(SignatureShare {
-            index: object.index.ok_or("\"index\" is missing")?,
+            index: object.index.ok_or("\"index\" is missing")?.0,
             message: field("message", object.message)?,
             signature: field("signature", object.signature)?,
         })
@@ -61,8 +61,21 @@ pub(super) struct Message(pub(super) Vec<u8>);
 #[serde(expecting = "an object")]
 struct Object {
     suite: Option<String>,
-    index: Option<u64>,
+    index: Option<Uint>,
     public_key: Option<String>,
     message: Option<String>,
     signature: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_is_too_large_is_told_as_such() {
+        let read = |index: &str| json::object::<Object>(&format!(r#"{{"index": {index}}}"#)).map(|object| object.index);
+        assert_eq!(read("7"), Ok(Some(Uint(7))));
+        let reason = read("18446744073709551617").unwrap_err().to_string();
+        assert!(reason.starts_with("\"index\": found a number above 2^64 - 1, expected an integer from 0"), "{reason}");
+    }
 }

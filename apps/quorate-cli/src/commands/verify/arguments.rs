@@ -318,8 +318,10 @@ Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info; a chain info alone speaks for what follows it
 in its own file. Light client: the Beacon API's bootstraps and updates,
 in JSON or SSZ; a bootstrap's committee is trusted, so give --trusted-root, or
-compare its block root. Deposit: deposit_data-*.json of the staking tools;
-credentials that lock the stake and amounts below 1 ETH are false. Change:
+compare its block root. JSON may leave out the execution payload header, of
+which nothing is proved then (--explain says so); no light client takes that
+since Capella. Deposit: deposit_data-*.json of the staking tools; credentials
+that lock the stake and amounts below 1 ETH are false. Change:
 bls_to_execution_change-*.json. Exit: signed exits, which need --network and
 --public-key. What is packed with gzip or zstd is unpacked, except Parquet.";
 

@@ -17,7 +17,9 @@ fn paths(folder: &Path) -> Vec<String> {
 fn bootstraps_and_updates_of_mainnet() {
     for set in ["07_eth_helios", "07_eth_trin"] {
         let Some(folder) = vectors::path(set) else { return };
-        let paths = paths(&folder);
+        let files = Folder::new();
+        let paths =
+            FILES.map(|name| files.file(name, vectors::without_blobs(&fs::read_to_string(folder.join(name)).unwrap())));
         let mut arguments = vec!["--json", "--explain"];
         arguments.extend(paths.iter().map(String::as_str));
         let ran = verify(&arguments).exits(0).says("trusting the committee of period");
@@ -26,6 +28,16 @@ fn bootstraps_and_updates_of_mainnet() {
         assert!(summary["valid"].as_u64() >= Some(3) && summary["invalid"] == 0 && summary["malformed"] == 0);
         assert!(ran.err.contains("next_sync_committee_branch") && !ran.err.contains("  failed "), "{}", ran.err);
     }
+}
+
+/// Trin's test data has 16 in the fields of Deneb of headers of Capella, and a light client refuses such a header.
+#[test]
+fn fields_of_deneb_in_headers_of_capella_are_refused() {
+    let Some(folder) = vectors::path("07_eth_trin") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let ran = verify(&[&["--verdicts"][..], &files].concat()).exits(2);
+    ran.says("is not believed").says("execution_branch: found \"blob_gas_used\"");
 }
 
 #[test]
