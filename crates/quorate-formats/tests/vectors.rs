@@ -164,8 +164,7 @@ fn documents(sets: &[(&str, &[&str])]) -> Vec<(String, Document)> {
             let name = format!("{set}/{name}");
             let Some(path) = vectors::path(&name) else { continue };
             assert_eq!(guessed(&path), Format::LightClient, "{}", path.display());
-            let text = vectors::without_blobs(&fs::read_to_string(&path).unwrap());
-            let document = Document::read(text.as_bytes(), &name).unwrap();
+            let document = Document::read(open(&path), &name).unwrap();
             documents.push((name, document));
         }
     }

@@ -41,13 +41,5 @@ pub fn read(name: impl AsRef<Path>) -> Option<Vec<u8>> {
     Some(fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// The text of a light-client object as a light client takes it. Trin's test data has 16 in the fields of Deneb of headers of Capella,
-/// whose roots do not cover these fields; here they are 0.
-pub fn without_blobs(text: &str) -> String {
-    ["blob_gas_used", "excess_blob_gas"].iter().fold(text.to_owned(), |text, field| {
-        text.replace(&format!(r#""{field}": "16""#), &format!(r#""{field}": "0""#))
-    })
-}
-
 /// Where the data lies if no variable says so, from the root of the checkout.
 const DEFAULT: &str = "../shared/vectors";

@@ -207,6 +207,7 @@ fn execution(bytes: &[u8]) -> Result<Execution, String> {
         withdrawals_root,
         blob_gas_used,
         excess_blob_gas,
+        in_layout_of_deneb: offset == EXECUTION_DENEB,
     })
 }
 

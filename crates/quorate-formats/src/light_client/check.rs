@@ -123,26 +123,31 @@ pub(super) fn validators_root(bootstrap: &Bootstrap, network: &BeaconNetwork) ->
 /// Checks that the execution payload header of a bootstrap is in the body of its block.
 pub(super) fn execution_of_bootstrap(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {
     let header = &bootstrap.header;
-    execution_branch("execution_branch", header, Forks::of(network, header, bootstrap.fork))
+    execution_branch("execution_branch", header, Forks::of(network, header, bootstrap.fork), bootstrap.fork)
 }
 
 /// Checks that the execution payload header of an update's attested block is in the body of that block.
 pub(super) fn attested_execution(update: &Update, network: &BeaconNetwork) -> Check {
     let header = &update.attested;
-    execution_branch("attested_execution_branch", header, Forks::of(network, header, update.fork))
+    execution_branch("attested_execution_branch", header, Forks::of(network, header, update.fork), update.fork)
 }
 
 /// Checks that the execution payload header of an update's finalized block is in the body of that block; none without such a block.
 pub(super) fn finalized_execution(update: &Update, network: &BeaconNetwork) -> Option<Check> {
     let (header, _) = update.finalized.as_ref().filter(|(header, _)| header.beacon.slot > 0)?;
-    Some(execution_branch("finalized_execution_branch", header, Forks::up_to(network, header, update.fork)))
+    let forks = Forks::up_to(network, header, update.fork);
+    Some(execution_branch("finalized_execution_branch", header, forks, update.fork))
 }
 
 /// Checks that the execution payload header is in the body of its block. One that nothing can prove fails: it would pass for proven.
 ///
 /// Since Capella zeros fail as well, as no block has them (capella/light-client/sync-protocol.md, `is_valid_light_client_header`). Only
 /// what a document leaves out stays unchecked, and the detail says so.
-fn execution_branch(name: &'static str, header: &Header, forks: Forks) -> Check {
+///
+/// The fields that Deneb added are in no root of a header of Capella. In an object of Deneb or later, by its SSZ or the `version` that its JSON
+/// states, they must be zero there (deneb/light-client/sync-protocol.md, `is_valid_light_client_header`). An object of Capella has no such
+/// fields; JSON with them is taken, because some tools write it, and the detail says that nothing proves them.
+fn execution_branch(name: &'static str, header: &Header, forks: Forks, stated: Option<Fork>) -> Check {
     if forks.last < Fork::Capella {
         return if header.has_execution() {
             failed(name, "found an execution payload header, expected none: blocks have one since Capella")
@@ -179,14 +184,26 @@ fn execution_branch(name: &'static str, header: &Header, forks: Forks) -> Check 
     let of_deneb = (forks.last >= Fork::Deneb).then_some(Fork::Deneb);
     let of_capella = (forks.first < Fork::Deneb).then_some(Fork::Capella);
     let layouts = of_deneb.into_iter().chain(of_capella);
-    let roots: Vec<_> = layouts.map(|fork| execution.root(fork)).collect();
-    let checks = roots
-        .iter()
-        .flatten()
-        .map(|root| led(name, root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root));
+    let roots: Vec<_> = layouts.map(|fork| execution.root(fork).map(|root| (fork, root))).collect();
+    let checks = roots.iter().flatten().map(|(fork, root)| {
+        let check = led(name, root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root);
+        if check.failed() || *fork >= Fork::Deneb || !execution.has_blobs() {
+            check
+        } else if execution.in_layout_of_deneb || stated.is_some_and(|stated| stated >= Fork::Deneb) {
+            failed(
+                name,
+                "found \"blob_gas_used\" or \"excess_blob_gas\" that is not zero in a header of Capella, expected zeros: blocks have \
+                 them since Deneb",
+            )
+        } else {
+            let unproved = "nothing proves \"blob_gas_used\" and \"excess_blob_gas\", which blocks have since Deneb";
+            Check::decided(name, CheckResult::Passed, format!("{}; {unproved}", check.detail))
+        }
+    });
     let checked = checks.reduce(|first, next| if first.failed() { next } else { first });
     // Without a root in any layout, the first reason is the newest layout's.
-    checked.unwrap_or_else(|| failed(name, roots.iter().find_map(|root| root.err()).unwrap_or_default()))
+    checked
+        .unwrap_or_else(|| failed(name, roots.iter().find_map(|root| root.as_ref().err().copied()).unwrap_or_default()))
 }
 
 /// Whether the specification has a layout for the fork of an update. Without one, nothing that it states can be proved.

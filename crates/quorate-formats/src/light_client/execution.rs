@@ -28,6 +28,9 @@ pub(super) struct Execution {
     pub(super) withdrawals_root: Hex<32>,
     pub(super) blob_gas_used: Option<Uint>,
     pub(super) excess_blob_gas: Option<Uint>,
+    /// Whether the document's own layout has a place for these two fields: that of Deneb in SSZ. JSON can write any field.
+    #[serde(skip)]
+    pub(super) in_layout_of_deneb: bool,
 }
 
 impl Execution {
@@ -48,14 +51,18 @@ impl Execution {
             && base_fee_per_gas.0 == [0; 32]
     }
 
+    /// Whether a field that Deneb added is not zero.
+    pub(super) fn has_blobs(&self) -> bool {
+        [self.blob_gas_used, self.excess_blob_gas].into_iter().flatten().any(|field| field.0 != 0)
+    }
+
     /// The root in the layout of a fork from Capella to Fulu.
     ///
     /// The layout follows the fork and not the fields that the document has, because some tools write the fields of Deneb into
-    /// headers of Capella. There they must be zero, as no root covers them (deneb/light-client/sync-protocol.md,
-    /// `is_valid_light_client_header`).
+    /// headers of Capella, whose root does not cover them ([`has_blobs`](Self::has_blobs)).
     ///
     /// # Errors
-    /// Why the header has no root in this layout: it lacks a field of it, or has what the layout leaves no place for.
+    /// Why the header has no root in this layout: it lacks a field of it, or its extra data is too long.
     pub(super) fn root(&self, fork: Fork) -> Result<Root, &'static str> {
         let extra_data = ssz::leaves(&self.extra_data.0);
         if extra_data.len() > 1 {
@@ -81,13 +88,6 @@ impl Execution {
             self.withdrawals_root.0,
         ];
         if fork < Fork::Deneb {
-            let is_there = |field: Option<Uint>| field.is_some_and(|field| field.0 != 0);
-            if is_there(self.blob_gas_used) || is_there(self.excess_blob_gas) {
-                return Err(
-                    "found \"blob_gas_used\" or \"excess_blob_gas\" that is not zero, expected zero or nothing: \
-                            blocks have them since Deneb",
-                );
-            }
             return Ok(ssz::merkleize(&leaves, 4));
         }
         let (Some(blob_gas_used), Some(excess_blob_gas)) = (self.blob_gas_used, self.excess_blob_gas) else {

@@ -2,6 +2,7 @@
 
 use std::iter;
 
+use super::check::attested_execution;
 use super::object::{Header, HeaderExecution, Object};
 use super::tests::{
     CAPELLA, bootstrap, bootstrap_with, claim_of, climb, committee, header, hex, hexes, mainnet, read, result, run,
@@ -89,30 +90,54 @@ fn a_custom_network_proves_updates_across_a_fork() {
     }
 }
 
-/// No root of a header of Capella covers them.
+/// No root of a header of Capella covers them. An object of Capella has no such fields; in one of Deneb they are zero.
 #[test]
-fn fields_of_deneb_in_a_header_of_capella_are_zero() {
+fn fields_of_deneb_in_a_header_of_capella_are_zero_or_said_to_be_unproved() {
     let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
-    for (network, slot) in [(mainnet(), CAPELLA), (custom, 5)] {
-        let (branch, state_root) = climb(committee(1).root().unwrap(), 54);
-        let proven = proven_in(Fork::Capella, &with_execution(&header(slot, &state_root), 7));
-        for (used, excess, expected) in [(0, 0, true), (5, 7, false), (5, 0, false), (0, 7, false)] {
-            let stated = with_blobs(&proven, used, excess);
-            let known = bootstrap(slot, &committee(1), 54);
-            let text = format!("[{known}, {}]", update_with(&stated, slot + 1, &[255; 64], ""));
-            let record = run(&text, &network).1.remove(0).unwrap();
-            let check = CheckResult::of(expected);
-            assert_eq!(result(&record, "attested_execution_branch"), check, "{used}, {excess} on {}", network.name);
-            // Nor does such a header teach a committee.
-            let known = bootstrap_with(&stated, &committee(1), &branch);
-            let teaching = if expected { Teaching::Learned } else { Teaching::Refused };
-            assert_eq!(run(&known, &network).0[0].teaching, teaching, "{used}, {excess} on {}", network.name);
+    let (branch, state_root) = climb(committee(1).root().unwrap(), 54);
+    let proven = proven_in(Fork::Capella, &with_execution(&header(CAPELLA, &state_root), 7));
+    for (used, excess, are_zero) in [(0, 0, true), (5, 7, false), (5, 0, false), (0, 7, false)] {
+        let stated = with_blobs(&proven, used, excess);
+        let update = update_with(&stated, CAPELLA + 1, &[255; 64], "");
+        let lesson = bootstrap_with(&stated, &committee(1), &branch);
+        for version in [None, Some("capella"), Some("deneb")] {
+            let case = format!("{used}, {excess}, {version:?}");
+            let of_version = |object: &str| match version {
+                Some(version) => format!(r#"{{"version": "{version}", "data": {object}}}"#),
+                None => object.to_owned(),
+            };
+            let passes = are_zero || version != Some("deneb");
+            let text = format!("[{}, {}]", bootstrap(CAPELLA, &committee(1), 54), of_version(&update));
+            let record = run(&text, &mainnet()).1.remove(0).unwrap();
+            let check = record.checks.iter().find(|check| check.name == "attested_execution_branch").unwrap();
+            assert_eq!(check.result, CheckResult::of(passes), "{case}: {check:?}");
+            assert_eq!(check.detail.contains("blob_gas_used"), !are_zero, "{case}: {check:?}");
+            let teaching = if passes { Teaching::Learned } else { Teaching::Refused };
+            assert_eq!(run(&of_version(&lesson), &mainnet()).0[0].teaching, teaching, "{case}");
         }
     }
-    let forged = with_blobs(&proven_in(Fork::Capella, &with_execution(&header(CAPELLA, &[0; 32]), 7)), 5, 7);
-    let reason =
-        claim_of(&update_with(&forged, CAPELLA + 1, &[255; 64], ""), CAPELLA).failed_check().unwrap().to_string();
-    assert!(reason.contains("attested_execution_branch: found \"blob_gas_used\""), "{reason}");
+    let forged = update_with(&with_blobs(&proven, 5, 7), CAPELLA + 1, &[255; 64], "");
+    let text = format!("[{}, {forged}]", bootstrap(CAPELLA, &committee(1), 54));
+    let record = run(&text, &custom).1.remove(0).unwrap();
+    assert_eq!(result(&record, "attested_execution_branch"), CheckResult::Passed);
+}
+
+/// In SSZ the layout of Deneb has a place for them, so they are stated.
+#[test]
+fn fields_of_deneb_in_ssz_are_zero_in_a_header_of_capella() {
+    let proven = proven_in(Fork::Capella, &with_execution(&header(CAPELLA, &[0; 32]), 7));
+    for (blobs, expected) in [(0, CheckResult::Passed), (5, CheckResult::Failed)] {
+        let mut header = parsed(&with_blobs(&proven, blobs, 0));
+        let HeaderExecution::Stated(execution, _) = &mut header.execution else { panic!() };
+        execution.in_layout_of_deneb = true;
+        let Object::Update(mut update) =
+            Object::from_json(&update_with(&proven, CAPELLA + 1, &[255; 64], ""), None).unwrap()
+        else {
+            panic!()
+        };
+        update.attested = header;
+        assert_eq!(attested_execution(&update, &mainnet()).result, expected, "{blobs}");
+    }
 }
 
 #[test]
