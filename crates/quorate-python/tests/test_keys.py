@@ -241,8 +241,12 @@ def test_key_sets_ask_for_possession() -> None:
         pair.verify([0, 1], b"vote", signature)
     assert pair.verify([0], b"vote", secrets[0].sign(b"vote")), "alone it needs no proof"
     assert not pair.prove(0, secrets[1].prove_possession())
+    # A set that a claim has named, too.
+    quorate.verify([], key_sets={"pair": pair})
     assert pair.prove(0, secrets[0].prove_possession())
     assert pair.verify([0, 1], b"vote", signature)
+    assert not pair.prove(0, secrets[1].prove_possession()), "a false proof takes back no true one"
+    assert pair.prove(0, secrets[0].prove_possession()) and pair.verify([0, 1], b"vote", signature)
     keys = quorate.KeySet("eth2", [secrets[0].public_key()])
     with pytest.raises(IndexError, match="there is no member 1 in a set of 1"):
         keys.verify([1], b"vote", secrets[0].sign(b"vote"))
