@@ -114,7 +114,10 @@ export interface VerifierOptions extends EngineOptions {
 }
 
 export interface Abortable {
-  /** When it is aborted, the promise is rejected with an `AbortError`. The call is computed all the same, also if it waits for its turn. */
+  /**
+   * When it is aborted, the promise is rejected with an `AbortError`. A call that waits for its turn is not computed then. One that has begun,
+   * and a claim that a `Batcher` has, is computed all the same.
+   */
   signal?: AbortSignal | undefined;
 }
 

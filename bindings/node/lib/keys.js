@@ -155,7 +155,7 @@ class KeySet {
     const bits = this.#bits(members);
     // Copies: another thread of JavaScript may write to memory that is shared. (The `slice` of a Buffer is none.)
     const [said, signed] = [new Uint8Array(bytes("message", message)), new Uint8Array(bytes("signature", signature))];
-    return abortable(ends, async () => verdicts(await this.#native.verify(bits, said, signed), 1)[0]);
+    return abortable(ends, async (call) => verdicts(await this.#native.verify(bits, said, signed, call), 1)[0]);
   }
 
   verifySync(members, message, signature) {

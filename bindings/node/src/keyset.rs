@@ -11,7 +11,7 @@ use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
 
 use crate::{
     fault::{Result, called},
-    job::job,
+    job::{Abort, abortable_job},
     keys::bytes,
     verdicts::NativeVerdicts,
 };
@@ -74,10 +74,11 @@ impl NativeKeySet {
         members: &[u8],
         message: &[u8],
         signature: &[u8],
+        abort: Abort<'_>,
     ) -> Result<Object<'env>> {
         let committee = self.0.clone();
         let [members, message, signature] = [members, message, signature].map(<[u8]>::to_vec);
-        job(env, move || verified(&**committee, &members, &message, &signature))
+        abortable_job(env, &abort, move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.

@@ -7,7 +7,7 @@ use quorate_c::{CallFailure, Engine, EngineOptions, packed};
 
 use crate::{
     fault::{Result, called},
-    job::job,
+    job::{Abort, abortable_job},
     keyset::{NamedSets, kept},
     verdicts::NativeVerdicts,
 };
@@ -34,9 +34,10 @@ impl NativeVerifier {
         packed: &[u8],
         sets: NamedSets<'_>,
         remember: bool,
+        abort: Abort<'_>,
     ) -> Result<Object<'env>> {
         let (engine, packed, sets) = (self.0.clone(), packed.to_vec(), kept(&sets));
-        job(env, move || {
+        abortable_job(env, &abort, move || {
             let claims = packed::read(&packed)?;
             drop((packed, sets));
             verified(&engine, &claims, remember)
