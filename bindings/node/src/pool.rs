@@ -70,7 +70,8 @@ impl Pool {
         loop {
             if let Some(work) = state.waiting.pop_front() {
                 drop(state);
-                work(Ok(()));
+                // The work holds its own panics. One beside them, when Node is told, ends this work, and the thread is still counted rightly.
+                let _: Result<(), _> = quorate_host::contained(|| work(Ok(())));
                 state = self.state();
                 continue;
             }
