@@ -57,6 +57,10 @@ class SecretKey {
     return this.#native.prove();
   }
 
+  close() {
+    this.#native.close();
+  }
+
   toJSON() {
     return { suite: this.#suite, secret: "redacted" };
   }

@@ -70,7 +70,7 @@ impl Pool {
         loop {
             if let Some(work) = state.waiting.pop_front() {
                 drop(state);
-                // The work holds its own panics. One beside them, when Node is told, ends this work, and the thread is still counted rightly.
+                // A panic of the computation is held in the work. One beside it, when Node is told, must not end a thread that is counted.
                 let _: Result<(), _> = quorate_host::contained(|| work(Ok(())));
                 state = self.state();
                 continue;

@@ -89,6 +89,7 @@ const arrays: Uint8Array[] = [
   key.publicKey(),
   key.prove(),
 ];
+key.close();
 checkPublicKey("eth2", bytes);
 checkSignature("eth2", bytes);
 
