@@ -155,6 +155,11 @@ export class Verifier {
   readonly known: number;
   /** Forgets all of them. */
   forget(): void;
+  /**
+   * Frees what it keeps, as soon as no call has it: the garbage collector does not see how much that is. Later calls throw or reject
+   * (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   */
+  close(): void;
 }
 
 /** A suite and its lengths in bytes. */
@@ -274,6 +279,11 @@ export class KeySet {
   verify(members: Members, message: Uint8Array, signature: Uint8Array, options?: Abortable): Promise<Verdict>;
   /** The same on this thread. */
   verifySync(members: Members, message: Uint8Array, signature: Uint8Array): Verdict;
+  /**
+   * Frees the keys, as soon as no call and no claim that was handed over has them: the garbage collector does not see how much that is.
+   * Later calls, and calls with claims that name the set, throw or reject (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   */
+  close(): void;
 }
 
 /** How a batcher works. What is absent gets a good default. Times are in milliseconds, above 0 and up to one hour. */

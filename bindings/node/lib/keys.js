@@ -168,6 +168,10 @@ class KeySet {
     return verdicts(this.#native.verifySync(bits, said, signed), 1)[0];
   }
 
+  close() {
+    this.#native.close();
+  }
+
   #last() {
     const { size } = this;
     if (size === 0) throw outside("index", "the set has no members");

@@ -49,6 +49,10 @@ class Verifier {
   forget() {
     this.#native.forget();
   }
+
+  close() {
+    this.#native.close();
+  }
 }
 
 /** The verifier of calls without options of their own. */
