@@ -40,7 +40,7 @@ export interface PkAndSig {
 /** A flag of which `null` and `undefined` are the default. */
 type Flag = boolean | null | undefined;
 
-/** A secret key. It is never printed, and wiped when the garbage collector frees it. */
+/** A secret key. It is never printed. `close` wipes it, or else the garbage collector at some time, or never before the process ends. */
 export class SecretKey {
   private constructor();
   /** `KeyGen` of the specification, of at least 32 secret bytes. */
@@ -61,6 +61,8 @@ export class SecretKey {
   toPublicKey(): PublicKey;
   /** Signs a message. */
   sign(msg: Uint8Array): Signature;
+  /** Wipes the key, which @chainsafe/blst cannot do. Its other calls throw from then on (`ERR_QUORATE_MISUSE`). */
+  close(): void;
 }
 
 /** A public key in the subgroup. Only a sum can be the identity. */

@@ -75,6 +75,10 @@ class SecretKey {
     return new Signature(OWN, this.#native.sign(bytes("msg", msg)));
   }
 
+  close() {
+    this.#native.close();
+  }
+
   toJSON() {
     return { secret: "redacted" };
   }

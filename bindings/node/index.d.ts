@@ -114,7 +114,10 @@ export interface VerifierOptions extends EngineOptions {
 }
 
 export interface Abortable {
-  /** When it is aborted, the promise is rejected with an `AbortError`. The call is computed all the same, also if it waits for its turn. */
+  /**
+   * When it is aborted, the promise is rejected with an `AbortError`. A call that waits for its turn is not computed then. One that has begun,
+   * and a claim that a `Batcher` has, is computed all the same.
+   */
   signal?: AbortSignal | undefined;
 }
 
@@ -152,6 +155,11 @@ export class Verifier {
   readonly known: number;
   /** Forgets all of them. */
   forget(): void;
+  /**
+   * Frees what it keeps, as soon as no call has it: the garbage collector does not see how much that is. Later calls throw or reject
+   * (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   */
+  close(): void;
 }
 
 /** A suite and its lengths in bytes. */
@@ -171,8 +179,8 @@ export function backends(): string[];
 export function fromHex(text: string): Uint8Array;
 
 /**
- * A secret key. Neither `console.log` nor `JSON.stringify` prints it. It is wiped when the garbage collector frees it. Signing takes
- * constant time, and 0.1 to 0.5 ms on this thread.
+ * A secret key. Neither `console.log` nor `JSON.stringify` prints it. `close` wipes it; without that, the garbage collector does at some
+ * time, or never before the process ends. Signing takes constant time, and 0.1 to 0.5 ms on this thread.
  */
 export class SecretKey {
   private constructor();
@@ -192,6 +200,8 @@ export class SecretKey {
   sign(message: Uint8Array): Uint8Array;
   /** A proof that the owner of the public key holds this secret: the signature of a claim with `possession: true`. */
   prove(): Uint8Array;
+  /** Wipes the key. Its other calls throw from then on (`ERR_QUORATE_MISUSE`); to close it again does nothing. */
+  close(): void;
 }
 
 /** Throws unless the bytes are a public key: canonical, in the subgroup, not the identity. About 0.1 ms. */
@@ -269,6 +279,11 @@ export class KeySet {
   verify(members: Members, message: Uint8Array, signature: Uint8Array, options?: Abortable): Promise<Verdict>;
   /** The same on this thread. */
   verifySync(members: Members, message: Uint8Array, signature: Uint8Array): Verdict;
+  /**
+   * Frees the keys, as soon as no call and no claim that was handed over has them: the garbage collector does not see how much that is.
+   * Later calls, and calls with claims that name the set, throw or reject (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   */
+  close(): void;
 }
 
 /** How a batcher works. What is absent gets a good default. Times are in milliseconds, above 0 and up to one hour. */

@@ -1,6 +1,8 @@
 "use strict";
 // Promises that an AbortSignal ends.
 
+const native = require("./native.js");
+
 /** As Node's own calls reject. */
 class AbortError extends Error {
   constructor(cause) {
@@ -10,14 +12,21 @@ class AbortError extends Error {
   }
 }
 
-/** The promise that `start` returns, or a rejection as soon as the signal is aborted. What was started ends by itself. */
+/**
+ * The promise that `start` returns, or a rejection as soon as the signal is aborted. A native call to which `start` gives its argument is not
+ * computed then, unless it has begun. What has begun ends by itself.
+ */
 function abortable(signal, start) {
   if (signal === undefined) return start();
   if (signal.aborted) return Promise.reject(new AbortError(signal.reason));
   return new Promise((resolve, reject) => {
-    const abort = () => reject(new AbortError(signal.reason));
+    const call = native.NativeAbort.armed();
+    const abort = () => {
+      call.abort();
+      reject(new AbortError(signal.reason));
+    };
     signal.addEventListener("abort", abort, { once: true });
-    start()
+    start(call)
       .then(resolve, reject)
       .finally(() => signal.removeEventListener("abort", abort));
   });

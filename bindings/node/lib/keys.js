@@ -57,6 +57,10 @@ class SecretKey {
     return this.#native.prove();
   }
 
+  close() {
+    this.#native.close();
+  }
+
   toJSON() {
     return { suite: this.#suite, secret: "redacted" };
   }
@@ -155,13 +159,17 @@ class KeySet {
     const bits = this.#bits(members);
     // Copies: another thread of JavaScript may write to memory that is shared. (The `slice` of a Buffer is none.)
     const [said, signed] = [new Uint8Array(bytes("message", message)), new Uint8Array(bytes("signature", signature))];
-    return abortable(ends, async () => verdicts(await this.#native.verify(bits, said, signed), 1)[0]);
+    return abortable(ends, async (call) => verdicts(await this.#native.verify(bits, said, signed, call), 1)[0]);
   }
 
   verifySync(members, message, signature) {
     const bits = this.#bits(members);
     const [said, signed] = [bytes("message", message), bytes("signature", signature)];
     return verdicts(this.#native.verifySync(bits, said, signed), 1)[0];
+  }
+
+  close() {
+    this.#native.close();
   }
 
   #last() {

@@ -19,7 +19,8 @@ class Verifier {
     const { remember, signal: ends } = object("options", options);
     const remembers = flag("options.remember", remember);
     const { packed, sets, count } = pack(claims);
-    return abortable(signal("options.signal", ends), async () => verdicts(await this.#native.verify(packed, sets, remembers), count));
+    const verified = async (call) => verdicts(await this.#native.verify(packed, sets, remembers, call), count);
+    return abortable(signal("options.signal", ends), verified);
   }
 
   verifySync(claims, options) {
@@ -47,6 +48,10 @@ class Verifier {
 
   forget() {
     this.#native.forget();
+  }
+
+  close() {
+    this.#native.close();
   }
 }
 

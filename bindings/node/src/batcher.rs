@@ -17,7 +17,7 @@ use quorate_c::{CallFailure, Code, Ruled, Service, ServiceOptions, packed, servi
 use crate::{
     fault::{Result, called, of_node},
     job::waiting_job,
-    keyset::NamedSets,
+    keyset::{NamedSets, kept},
 };
 
 /// The settings of a batcher. Zeros, and the empty name, are the defaults.
@@ -107,9 +107,9 @@ impl NativeBatcher {
 
     /// Hands a packed claim in. The listener gets its answer under `number`. A deadline in milliseconds, or 0 for none.
     #[napi]
-    pub fn submit(&self, number: u32, packed: &[u8], _sets: NamedSets<'_>, class: u32, deadline: f64) -> Result<()> {
+    pub fn submit(&self, number: u32, packed: &[u8], sets: NamedSets<'_>, class: u32, deadline: f64) -> Result<()> {
         called(|| {
-            let class = service::class(class)?;
+            let (class, _kept) = (service::class(class)?, kept(&sets)?);
             let Ok([claim]) = <[_; 1]>::try_from(packed::read(packed)?) else {
                 return Err(CallFailure::new(Code::Internal, "more or less than one claim was packed"));
             };

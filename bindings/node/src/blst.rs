@@ -15,58 +15,70 @@ use zeroize::Zeroizing;
 use crate::{
     fault::{Result, called},
     job::job,
-    keys::array,
+    keys::{array, closed},
 };
 
 /// The tag of Ethereum's signatures.
 const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
 
-/// A secret key, which is wiped when the garbage collector frees it.
+/// A secret key, which is wiped when it is closed, or else when the garbage collector frees it.
 #[napi]
-pub struct BlstSecretKey(SecretKey);
+pub struct BlstSecretKey(Option<SecretKey>);
+
+impl BlstSecretKey {
+    fn open(&self) -> Result<&SecretKey> {
+        called(|| self.0.as_ref().ok_or_else(|| closed("secret key")))
+    }
+}
 
 #[napi]
 impl BlstSecretKey {
     /// `KeyGen` of key material.
     #[napi(factory)]
     pub fn from_keygen(material: &[u8], info: &[u8]) -> Result<Self> {
-        checked(|| SecretKey::key_gen(material, info)).map(Self)
+        checked(|| SecretKey::key_gen(material, info)).map(|secret| Self(Some(secret)))
     }
 
     /// `derive_master_SK` of EIP-2333.
     #[napi(factory)]
     pub fn derive_master(material: &[u8]) -> Result<Self> {
-        checked(|| SecretKey::derive_master_eip2333(material)).map(Self)
+        checked(|| SecretKey::derive_master_eip2333(material)).map(|secret| Self(Some(secret)))
     }
 
     /// `derive_child_SK` of EIP-2333.
     #[napi]
-    pub fn derive_child(&self, index: u32) -> BlstSecretKey {
-        Self(self.0.derive_child_eip2333(index))
+    pub fn derive_child(&self, index: u32) -> Result<BlstSecretKey> {
+        Ok(Self(Some(self.open()?.derive_child_eip2333(index))))
     }
 
     /// Reads a big-endian scalar.
     #[napi(factory)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        checked(|| SecretKey::from_bytes(bytes)).map(Self)
+        checked(|| SecretKey::from_bytes(bytes)).map(|secret| Self(Some(secret)))
     }
 
     /// The big-endian scalar.
     #[napi]
     pub fn to_bytes<'env>(&self, env: &'env Env) -> Result<Uint8ArraySlice<'env>> {
-        array(env, &*Zeroizing::new(self.0.to_bytes()))
+        array(env, &*Zeroizing::new(self.open()?.to_bytes()))
     }
 
     /// The public key.
     #[napi]
-    pub fn to_public_key(&self) -> BlstPublicKey {
-        BlstPublicKey(self.0.sk_to_pk())
+    pub fn to_public_key(&self) -> Result<BlstPublicKey> {
+        Ok(BlstPublicKey(self.open()?.sk_to_pk()))
     }
 
     /// Signs a message.
     #[napi]
-    pub fn sign(&self, message: &[u8]) -> BlstSignature {
-        BlstSignature(self.0.sign(message, TAG, &[]))
+    pub fn sign(&self, message: &[u8]) -> Result<BlstSignature> {
+        Ok(BlstSignature(self.open()?.sign(message, TAG, &[])))
+    }
+
+    /// Wipes the key, whose calls fail from then on. To close it again does nothing.
+    #[napi]
+    pub fn close(&mut self) {
+        self.0 = None;
     }
 }
 

@@ -1,10 +1,16 @@
 //! Work for another thread, and its promise.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use napi::{
     Env,
-    bindgen_prelude::{Object, ToNapiValue},
+    bindgen_prelude::{ClassInstance, Object, ToNapiValue},
 };
-use quorate_c::CallFailure;
+use napi_derive::napi;
+use quorate_c::{CallFailure, Code};
 
 use crate::{
     fault::{Result, guarded, of_node, rejection},
@@ -12,8 +18,9 @@ use crate::{
 };
 
 /// A promise of what `work` returns, which is computed on a thread of the pool. It is rejected with the fault, or if the work panics, or if
-/// the system gives no thread. If the environment of Node ends first, nobody hears of the result, and the memory of its arrays is gone: the
-/// work has copies of what it reads. So a `Uint8Array` of napi, which is a view, must not be in it.
+/// the system gives no thread. If the environment of Node ends first, nobody hears of the result, so work that waits for its turn is not
+/// done. The memory of its arrays is gone then, and work that has begun has copies of what it reads: a `Uint8Array` of napi, which is a view,
+/// must not be in it.
 pub(crate) fn job<T>(
     env: &Env,
     work: impl FnOnce() -> std::result::Result<T, CallFailure> + Send + 'static,
@@ -21,7 +28,66 @@ pub(crate) fn job<T>(
 where
     T: Send + ToNapiValue + 'static,
 {
-    promised(env, work, |work| POOL.run(work))
+    let ended = ENVIRONMENT.with(|environment| Arc::clone(&environment.ended));
+    let unless_ended = move || if ended.load(Ordering::Relaxed) { Err(not_done()) } else { work() };
+    promised(env, unless_ended, |work| POOL.run(work))
+}
+
+/// The same for work that is not done if it is aborted while it waits for its turn.
+pub(crate) fn abortable_job<'env, T>(
+    env: &'env Env,
+    abort: &Abort<'_>,
+    work: impl FnOnce() -> std::result::Result<T, CallFailure> + Send + 'static,
+) -> Result<Object<'env>>
+where
+    T: Send + ToNapiValue + 'static,
+{
+    let Some(abort) = abort else { return job(env, work) };
+    let aborted = Arc::clone(&abort.0);
+    job(env, move || if aborted.load(Ordering::Relaxed) { Err(not_done()) } else { work() })
+}
+
+/// What nobody reads: the environment has ended, or JavaScript has rejected the promise of the call itself.
+fn not_done() -> CallFailure {
+    CallFailure::new(Code::System, "nobody waits for this call any more")
+}
+
+/// What aborts a call.
+#[napi]
+pub struct NativeAbort(Arc<AtomicBool>);
+
+/// What aborts a call, if something does.
+pub(crate) type Abort<'a> = Option<ClassInstance<'a, NativeAbort>>;
+
+#[napi]
+impl NativeAbort {
+    /// One that has not aborted its call.
+    #[napi(factory)]
+    pub fn armed() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Aborts the call, unless it has begun.
+    #[napi]
+    pub fn abort(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// An environment of Node. It ends with its thread: that of the process, or that of a worker.
+#[derive(Default)]
+struct Environment {
+    ended: Arc<AtomicBool>,
+}
+
+thread_local! {
+    static ENVIRONMENT: Environment = Environment::default();
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The same for work that waits for something, on a thread of its own.

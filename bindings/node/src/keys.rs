@@ -6,52 +6,64 @@ use quorate_c::{CallFailure, Signer, SuiteVerbs, suites, verbs};
 
 use crate::fault::{Result, called, of_node};
 
-/// A secret key, which is wiped when the garbage collector frees it.
+/// A secret key, which is wiped when it is closed, or else when the garbage collector frees it.
 #[napi]
-pub struct NativeSecretKey(Box<dyn Signer>);
+pub struct NativeSecretKey(Option<Box<dyn Signer>>);
+
+impl NativeSecretKey {
+    fn open(&self) -> std::result::Result<&dyn Signer, CallFailure> {
+        self.0.as_deref().ok_or_else(|| closed("secret key"))
+    }
+}
 
 #[napi]
 impl NativeSecretKey {
     /// A new key.
     #[napi(factory)]
     pub fn generate(suite: u32) -> Result<Self> {
-        called(|| verbs_of(suite)?.generate()).map(Self)
+        called(|| verbs_of(suite)?.generate()).map(|secret| Self(Some(secret)))
     }
 
     /// `KeyGen` of key material.
     #[napi(factory)]
     pub fn derive(suite: u32, material: &[u8], info: &[u8]) -> Result<Self> {
-        called(|| verbs_of(suite)?.derive(material, info)).map(Self)
+        called(|| verbs_of(suite)?.derive(material, info)).map(|secret| Self(Some(secret)))
     }
 
     /// Reads a big-endian scalar.
     #[napi(factory)]
     pub fn from_bytes(suite: u32, bytes: &[u8]) -> Result<Self> {
-        called(|| verbs_of(suite)?.secret(bytes)).map(Self)
+        called(|| verbs_of(suite)?.secret(bytes)).map(|secret| Self(Some(secret)))
     }
 
     /// The big-endian scalar.
     #[napi]
     pub fn to_bytes<'env>(&self, env: &'env Env) -> Result<Uint8ArraySlice<'env>> {
-        array(env, &*self.0.to_bytes())
+        array(env, &*called(|| Ok(self.open()?.to_bytes()))?)
     }
 
     /// The public key as claims have it.
     #[napi]
     pub fn public_key<'env>(&self, env: &'env Env) -> Result<Uint8ArraySlice<'env>> {
-        bytes(env, || Ok(self.0.public_key()))
+        bytes(env, || Ok(self.open()?.public_key()))
     }
 
     /// Signs a message.
     #[napi]
     pub fn sign<'env>(&self, env: &'env Env, message: &[u8]) -> Result<Uint8ArraySlice<'env>> {
-        bytes(env, || self.0.sign(message))
+        bytes(env, || self.open()?.sign(message))
     }
 
     /// A proof of possession.
     #[napi]
     pub fn prove<'env>(&self, env: &'env Env) -> Result<Uint8ArraySlice<'env>> {
-        bytes(env, || self.0.prove())
+        bytes(env, || self.open()?.prove())
+    }
+
+    /// Wipes the key, whose calls fail from then on. To close it again does nothing.
+    #[napi]
+    pub fn close(&mut self) {
+        self.0 = None;
     }
 }
 
@@ -94,6 +106,11 @@ pub fn aggregate_public_keys<'env>(env: &'env Env, suite: u32, keys: &[u8]) -> R
 #[napi]
 pub fn subtract<'env>(env: &'env Env, suite: u32, sum: &[u8], parts: &[u8]) -> Result<Uint8ArraySlice<'env>> {
     bytes(env, || verbs_of(suite)?.subtract(sum, parts))
+}
+
+/// Why a call with something that its owner has closed fails.
+pub(crate) fn closed(what: &str) -> CallFailure {
+    CallFailure::misuse(format!("the {what} is closed"))
 }
 
 pub(crate) fn verbs_of(suite: u32) -> std::result::Result<Box<dyn SuiteVerbs>, CallFailure> {

@@ -11,21 +11,30 @@ use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
 
 use crate::{
     fault::{Result, called},
-    job::job,
-    keys::bytes,
+    job::{Abort, abortable_job},
+    keys::{bytes, closed},
     verdicts::NativeVerdicts,
 };
 
-/// A committee's keys by index. Members are bits, from the lowest bit of the first byte.
+/// A committee's keys by index, until it is closed. Members are bits, from the lowest bit of the first byte.
 #[napi]
-pub struct NativeKeySet(Arc<NumberedSet>);
+pub struct NativeKeySet(Option<Arc<NumberedSet>>);
+
+impl NativeKeySet {
+    fn open(&self) -> std::result::Result<&Arc<NumberedSet>, CallFailure> {
+        self.0.as_ref().ok_or_else(|| closed("key set"))
+    }
+}
 
 /// The sets that packed claims name by their numbers.
 pub(crate) type NamedSets<'a> = Vec<ClassInstance<'a, NativeKeySet>>;
 
-/// Keeps sets until the claims that name them are read, also if JavaScript has forgotten them by then.
-pub(crate) fn kept(sets: &NamedSets<'_>) -> Vec<Arc<NumberedSet>> {
-    sets.iter().map(|set| Arc::clone(&set.0)).collect()
+/// Keeps sets until the claims that name them are read, also if JavaScript has forgotten or closed them by then.
+///
+/// # Errors
+/// [`Code::Misuse`](quorate_c::Code): one is closed now.
+pub(crate) fn kept(sets: &NamedSets<'_>) -> std::result::Result<Vec<Arc<NumberedSet>>, CallFailure> {
+    sets.iter().map(|set| set.open().cloned()).collect()
 }
 
 #[napi]
@@ -33,37 +42,37 @@ impl NativeKeySet {
     /// A committee without members.
     #[napi(constructor)]
     pub fn new(suite: u32) -> Result<Self> {
-        called(|| Ok(Self(Arc::new(NumberedSet::new(suites::by_number(suite)?)))))
+        called(|| Ok(Self(Some(Arc::new(NumberedSet::new(suites::by_number(suite)?))))))
     }
 
     /// Its number in packed claims. Below 2^53, a number of JavaScript is exact.
     #[napi]
-    pub fn number(&self) -> f64 {
-        self.0.number() as f64
+    pub fn number(&self) -> Result<f64> {
+        called(|| Ok(self.open()?.number() as f64))
     }
 
     /// Adds members, all of them or none.
     #[napi]
     pub fn push(&self, keys: &[u8], assumed: bool) -> Result<()> {
-        called(|| self.0.push(keys, assumed))
+        called(|| self.open()?.push(keys, assumed))
     }
 
     /// Verifies a member's proof of possession, and records it if it is true.
     #[napi]
     pub fn prove(&self, index: u32, proof: &[u8]) -> Result<bool> {
-        called(|| self.0.prove(index as usize, proof))
+        called(|| self.open()?.prove(index as usize, proof))
     }
 
     /// How many members there are.
     #[napi]
-    pub fn size(&self) -> u32 {
-        u32::try_from(self.0.members()).unwrap_or(u32::MAX)
+    pub fn size(&self) -> Result<u32> {
+        called(|| Ok(u32::try_from(self.open()?.members()).unwrap_or(u32::MAX)))
     }
 
     /// The sum of members' keys.
     #[napi]
     pub fn sum<'env>(&self, env: &'env Env, members: &[u8]) -> Result<Uint8ArraySlice<'env>> {
-        bytes(env, || self.0.sum(members))
+        bytes(env, || self.open()?.sum(members))
     }
 
     /// Whether members signed a message, on another thread.
@@ -74,16 +83,23 @@ impl NativeKeySet {
         members: &[u8],
         message: &[u8],
         signature: &[u8],
+        abort: Abort<'_>,
     ) -> Result<Object<'env>> {
-        let committee = self.0.clone();
+        let committee = called(|| self.open().cloned())?;
         let [members, message, signature] = [members, message, signature].map(<[u8]>::to_vec);
-        job(env, move || verified(&**committee, &members, &message, &signature))
+        abortable_job(env, &abort, move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.
     #[napi]
     pub fn verify_sync(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<NativeVerdicts> {
-        called(|| verified(&**self.0, members, message, signature))
+        called(|| verified(&***self.open()?, members, message, signature))
+    }
+
+    /// Frees the set as soon as no call has it, and fails later calls. To close it again does nothing.
+    #[napi]
+    pub fn close(&mut self) {
+        self.0 = None;
     }
 }
 

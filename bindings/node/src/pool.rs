@@ -70,7 +70,8 @@ impl Pool {
         loop {
             if let Some(work) = state.waiting.pop_front() {
                 drop(state);
-                work(Ok(()));
+                // A panic of the computation is held in the work. One beside it, when Node is told, must not end a thread that is counted.
+                let _: Result<(), _> = quorate_host::contained(|| work(Ok(())));
                 state = self.state();
                 continue;
             }

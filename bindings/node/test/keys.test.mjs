@@ -52,6 +52,33 @@ test("secret keys", () => {
   assert.throws(() => SecretKey.prototype.sign.call({}, material), TypeError);
 });
 
+test("a secret key that is closed makes no call", () => {
+  const key = SecretKey.generate("eth2");
+  const others = [key.publicKey(), key.sign(text("a"))];
+  assert.equal(key.close(), undefined);
+  const closed = { ...misuse, message: "the secret key is closed" };
+  for (const call of [() => key.toBytes(), () => key.publicKey(), () => key.sign(text("a")), () => key.prove()]) {
+    assert.throws(call, closed);
+  }
+  key.close();
+  assert.equal(key.suite, "eth2");
+  assert.equal(verifySync([{ suite: "eth2", publicKey: others[0], message: text("a"), signature: others[1] }])[0].valid, true);
+  const decoded = blst.SecretKey.fromKeygen(new Uint8Array(32));
+  const [child, pk] = [decoded.deriveChildEip2333(1), decoded.toPublicKey()];
+  decoded.close();
+  decoded.close();
+  const calls = [
+    () => decoded.deriveChildEip2333(1),
+    () => decoded.toBytes(),
+    () => decoded.toHex(),
+    () => decoded.toPublicKey(),
+    () => decoded.sign(text("a")),
+  ];
+  for (const call of calls) assert.throws(call, closed);
+  assert.equal(pk.toBytes().length, 48);
+  assert.equal(child.toBytes().length, 32, "a key of its own");
+});
+
 test("sums", () => {
   for (const suite of VARIANTS) {
     const keys = [1, 2, 3].map((number) => secret(suite, number));

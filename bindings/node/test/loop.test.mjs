@@ -202,9 +202,9 @@ test("a worker thread can be ended while its calls wait for their turn", async (
     const key = SecretKey.generate("eth2");
     const [publicKey, message] = [key.publicKey(), new Uint8Array(32)];
     const claims = new Array(300).fill({ suite: "eth2", publicKey, message, signature: key.sign(message) });
-    for (let call = 0; call < 40; call += 1) verify(claims).catch(() => {});
     // So much memory goes back to the system when it is freed: a call that reads the worker's array later ends the process.
     verify([{ ...claims[0], message: new Uint8Array(2 ** 26), signature: new Uint8Array(1) }]).catch(() => {});
+    for (let call = 0; call < 40; call += 1) verify(claims).catch(() => {});
     parentPort.postMessage("busy");
   `;
   const { stdout } = await runWith(`
@@ -213,8 +213,60 @@ test("a worker thread can be ended while its calls wait for their turn", async (
     const worker = new Worker(new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(busy)}`)}));
     await once(worker, "message");
     await worker.terminate();
-    // Calls begin in their order, so all of the worker's have begun when this one has ended.
+    // Calls have their turns in their order, so all of the worker's have had theirs when this one has ended.
     console.log((await verify([claims[0]]))[0].valid);
+  `);
+  assert.equal(stdout, "true\n");
+});
+
+/**
+ * Has so many calls wait for their turn that each thread of the pool has 20, which `abandon` gives up, and prints whether a call after them
+ * waits for less than half of them.
+ */
+const runBehind = (abandon) => runWith(`
+  const { once } = await import("node:events");
+  const { availableParallelism } = await import("node:os");
+  const { Worker } = await import("node:worker_threads");
+  const many = Array.from({ length: 300 }, (_, number) => {
+    const message = Uint8Array.of(number, number >> 8);
+    return { suite: "eth2", publicKey, message, signature: key.sign(message) };
+  });
+  const took = async () => {
+    const start = performance.now();
+    const verdicts = await verify(many);
+    if (!verdicts.every(({ valid }) => valid)) throw new Error("wrong verdict");
+    return performance.now() - start;
+  };
+  await took();
+  const [one, calls] = [await took(), 20 * availableParallelism()];
+  ${abandon}
+  const waited = await took();
+  console.log(waited < 10 * one || \`\${waited} ms behind \${calls} calls of \${one} ms\`);
+`);
+
+test("calls of a worker thread that has ended are not computed", async () => {
+  const busy = `
+    import { parentPort, workerData } from "node:worker_threads";
+    import { verify } from ${JSON.stringify(import.meta.resolve("quorate"))};
+    for (let call = 0; call < workerData.calls; call += 1) verify(workerData.many).catch(() => {});
+    parentPort.postMessage("busy");
+  `;
+  const { stdout } = await runBehind(`
+    const file = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(busy)}`)});
+    const worker = new Worker(file, { workerData: { calls, many } });
+    await once(worker, "message");
+    await worker.terminate();
+  `);
+  assert.equal(stdout, "true\n");
+});
+
+test("calls that were aborted before their turn are not computed", async () => {
+  const { stdout } = await runBehind(`
+    const controller = new AbortController();
+    const aborted = Array.from({ length: calls }, () => verify(many, { signal: controller.signal }));
+    controller.abort();
+    const ends = await Promise.allSettled(aborted);
+    if (!ends.every(({ reason }) => reason?.code === "ABORT_ERR")) throw new Error("not aborted");
   `);
   assert.equal(stdout, "true\n");
 });

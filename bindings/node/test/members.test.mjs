@@ -114,6 +114,56 @@ test("wrong members are named", async () => {
   await assert.rejects(verify([{ ...good, members: cut }]), /claims\[0\]\.members: found a Uint8Array, expected one whose buffer/);
 });
 
+test("a set that is closed is an error, but not for claims that were handed over", async () => {
+  const key = secret("eth2", 1);
+  const [message, signature] = [text("vote"), key.sign(text("vote"))];
+  const set = new KeySet("eth2");
+  set.push([key.publicKey()], { assumePossession: true });
+  const claim = { suite: "eth2", keySet: set, members: [0], message, signature };
+  const [verifier, batcher] = [new Verifier(), new Batcher()];
+  const before = [verifier.verify([claim]), batcher.submit(claim), set.verify([0], message, signature)];
+  set.close();
+  set.close();
+  const [[first], ...others] = await Promise.all(before);
+  for (const { valid } of [first, ...others]) assert.equal(valid, true);
+  const closed = { code: "ERR_QUORATE_MISUSE", message: "the key set is closed" };
+  for (const call of [
+    () => verifier.verify([claim]),
+    () => batcher.submit(claim),
+    () => set.verify([0], message, signature),
+  ]) {
+    await assert.rejects(call, closed);
+  }
+  for (const call of [
+    () => verifier.verifySync([claim]),
+    () => verifier.plan([claim]),
+    () => set.verifySync([0], message, signature),
+    () => set.sum([0]),
+    () => set.prove(0, key.prove()),
+    () => set.push([]),
+    () => set.size,
+  ]) {
+    assert.throws(call, closed);
+  }
+  await batcher.stop();
+});
+
+test("a verifier that is closed is an error, but not for calls that wait", async () => {
+  const key = secret("eth2", 1);
+  const claim = { suite: "eth2", publicKey: key.publicKey(), message: text("vote"), signature: key.sign(text("vote")) };
+  const verifier = new Verifier();
+  const before = verifier.verify([claim], { remember: true });
+  verifier.close();
+  verifier.close();
+  assert.equal((await before)[0].valid, true);
+  const closed = { code: "ERR_QUORATE_MISUSE", message: "the verifier is closed" };
+  await assert.rejects(verifier.verify([claim]), closed);
+  await assert.rejects(verifier.verifyOne("eth2", claim.publicKey, claim.message, claim.signature), closed);
+  for (const call of [() => verifier.verifySync([claim]), () => verifier.plan([claim]), () => verifier.known, () => verifier.forget()]) {
+    assert.throws(call, closed);
+  }
+});
+
 // Nothing but the call knows the set by the time that a thread reads the claims.
 test("the collector frees no set of a call that runs", async () => {
   const script = `

@@ -18,7 +18,9 @@ use quorate::{
     AnyKeySet, AnySuite, Backend, Bitmap, InSuite, KeySet, MisuseError, PublicKey, SecretKey, Signature, Suite,
     UncheckedSignature,
     aggregate::{aggregate, subtract},
-    bdn, naive, proof_of_possession,
+    bdn,
+    keyset::Possession,
+    naive, proof_of_possession,
 };
 use zeroize::Zeroizing;
 
@@ -337,7 +339,17 @@ impl<S: Suite> MemberKeys for Members<S> {
 
     fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure> {
         let proof = Signature::from_bytes(proof)?;
-        Ok(Arc::make_mut(&mut write(&self.set)).prove(index, proof)?.is_valid())
+        // The pairings hold neither the lock nor the set, so a false proof costs those who use the set no wait and no copy.
+        let claim = read(&self.set).possession_claim(index, proof)?;
+        if !naive::verify(&claim).is_valid() {
+            return Ok(false);
+        }
+        // Meanwhile the set has grown at most: the member has the key that was proven.
+        let mut set = write(&self.set);
+        if set.possession(index)? != Possession::Proven {
+            Arc::make_mut(&mut set).record_proven(index)?;
+        }
+        Ok(true)
     }
 
     fn members(&self) -> usize {
@@ -364,7 +376,7 @@ impl<S: Suite> MemberKeys for Members<S> {
 mod tests {
     use std::{sync::mpsc::channel, thread, time::Duration};
 
-    use quorate::{MinPk, keyset::Possession};
+    use quorate::MinPk;
 
     use super::*;
 
@@ -388,5 +400,34 @@ mod tests {
         let possession = |index| read(&members.set).possession(index).unwrap();
         assert_eq!([possession(0), possession(1)], [Possession::Unproven, Possession::Assumed]);
         assert_eq!(members.sum(&[1]).unwrap(), key);
+    }
+
+    /// Otherwise strangers who send false proofs, or a true one often, would have a set that claims name copied each time.
+    #[test]
+    fn a_proof_that_tells_nothing_new_neither_copies_the_set_nor_waits_for_its_readers() {
+        let set = RwLock::new(Arc::new(KeySet::new(MinPk::Eth2, Backend::auto())));
+        let members = Members { suite: In(MinPk::Eth2), set };
+        let [first, second] = [1, 2].map(|seed| of(MinPk::Eth2.any()).derive(&[seed; 32], b"").unwrap());
+        members.push(&first.public_key(), false).unwrap();
+        let (proof, of_another) = (first.prove().unwrap(), second.prove().unwrap());
+        let named = members.handle();
+        let (answers, received) = channel();
+        let reading = read(&members.set);
+        thread::scope(|scope| {
+            scope.spawn(|| answers.send(members.prove(0, &of_another)));
+            let answer = received.recv_timeout(Duration::from_secs(60));
+            drop(reading);
+            assert!(!answer.expect("an answer while the set is read").unwrap());
+        });
+        assert_eq!(members.prove(1, &proof).unwrap_err().code, Code::Misuse);
+        assert_eq!(members.handle(), named);
+        assert_eq!(read(&members.set).possession(0), Ok(Possession::Unproven));
+        assert!(members.prove(0, &proof).unwrap());
+        assert_eq!(read(&members.set).possession(0), Ok(Possession::Proven));
+        let proven = members.handle();
+        assert_ne!(proven, named, "claims keep the set that they named");
+        assert!(members.prove(0, &proof).unwrap());
+        assert!(!members.prove(0, &of_another).unwrap());
+        assert_eq!(members.handle(), proven);
     }
 }

@@ -2,13 +2,11 @@
 
 use std::{io, path::Path};
 
-use pyo3::{
-    PyErr, PyResult,
-    exceptions::{PyIndexError, PyOSError},
-};
+use pyo3::{PyErr, PyResult, exceptions::PyOSError};
 use quorate::{Reason, Verdict as Truth};
 
 pyo3::import_exception!(quorate._errors, DecodeError);
+pyo3::import_exception!(quorate._errors, MemberError);
 pyo3::import_exception!(quorate._errors, TableError);
 pyo3::import_exception!(quorate._errors, UndecidedError);
 pyo3::import_exception!(quorate._errors, UsageError);
@@ -26,7 +24,7 @@ pub(crate) fn misused(error: impl ToString) -> PyErr {
 /// A caller's mistake about members of a set, as Python names it.
 pub(crate) fn misused_set(error: quorate::MisuseError) -> PyErr {
     match error {
-        quorate::MisuseError::NoSuchMember { .. } => PyIndexError::new_err(error.to_string()),
+        quorate::MisuseError::NoSuchMember { .. } => MemberError::new_err(error.to_string()),
         // Whoever verifies adds up nothing.
         quorate::MisuseError::NothingToAggregate => misused("no members signed: expected one or more"),
         _ => misused(error),

@@ -12,7 +12,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, MisuseError, Suite, UncheckedSignature};
+use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, MisuseError, Suite, UncheckedSignature, keyset::Possession};
 use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets};
 use quorate_host::file::{self, Existing, FileError, Readers};
 
@@ -21,7 +21,7 @@ use crate::{
         self, BITMAP_OR_INDICES, bytes, bytes_like, generator, is_array_of_bytes, list_of_bytes, refuse_repeated,
         type_name, whole,
     },
-    errors::{file_error, misused, misused_set, regular_file, truth, undecodable},
+    errors::{file_error, misused, misused_set, regular_file, undecodable},
     key::{Of, is_true, made, of, over},
 };
 
@@ -216,13 +216,21 @@ impl KeySet {
     fn prove(&self, py: Python<'_>, index: &Bound<'_, PyAny>, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
         let index = whole("index", index)?;
         let proof = bytes("proof", proof)?;
-        let proven = py.detach(|| {
-            over!(self.write().own(), (_, set) => {
+        py.detach(|| {
+            let proven = over!(self.read().view(), (_, set) => {
                 let proof = quorate::Signature::from_bytes(&proof).map_err(undecodable)?;
-                set.prove(index, proof).map_err(misused_set)
-            })
-        });
-        truth(proven?)
+                is_true(&set.possession_claim(index, proof).map_err(misused_set)?)
+            })?;
+            if proven {
+                // Only now, so that a proof that tells nothing new copies no set. Meanwhile the set has grown at most.
+                let mut held = self.write();
+                let known = over!(held.view(), (_, set) => set.possession(index)).map_err(misused_set)?;
+                if known != Possession::Proven {
+                    over!(held.own(), (_, set) => set.record_proven(index)).map_err(misused_set)?;
+                }
+            }
+            Ok(proven)
+        })
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

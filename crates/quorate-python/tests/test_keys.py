@@ -241,12 +241,16 @@ def test_key_sets_ask_for_possession() -> None:
         pair.verify([0, 1], b"vote", signature)
     assert pair.verify([0], b"vote", secrets[0].sign(b"vote")), "alone it needs no proof"
     assert not pair.prove(0, secrets[1].prove_possession())
+    # A set that a claim has named, too.
+    quorate.verify([], key_sets={"pair": pair})
     assert pair.prove(0, secrets[0].prove_possession())
     assert pair.verify([0, 1], b"vote", signature)
+    assert not pair.prove(0, secrets[1].prove_possession()), "a false proof takes back no true one"
+    assert pair.prove(0, secrets[0].prove_possession()) and pair.verify([0, 1], b"vote", signature)
     keys = quorate.KeySet("eth2", [secrets[0].public_key()])
-    with pytest.raises(IndexError, match="there is no member 1 in a set of 1"):
+    with pytest.raises(quorate.MemberError, match="there is no member 1 in a set of 1"):
         keys.verify([1], b"vote", secrets[0].sign(b"vote"))
-    with pytest.raises(IndexError, match="there is no member 1 in a set of 1"):
+    with pytest.raises(quorate.MemberError, match="there is no member 1 in a set of 1"):
         keys.prove(1, secrets[0].prove_possession())
     with pytest.raises(quorate.UsageError, match="no members signed"):
         keys.verify([], b"vote", secrets[0].sign(b"vote"))
@@ -281,6 +285,21 @@ def test_an_array_of_bytes_of_another_library_is_neither_a_bitmap_nor_indices() 
     assert keys.verify(bytes(members), b"one", signature)
     assert keys.verify(array("I", [1]), b"one", signature)
     assert quorate.verify([claim | {"members": bytes(members)}]).all_valid
+
+
+@pytest.mark.parametrize("members", [[4], b"\x10"])
+def test_a_member_that_is_not_there_is_an_error_of_the_package_and_an_index_error(members: list[int] | bytes) -> None:
+    secrets, keys = committee()
+    signature = secrets[0].sign(b"vote")
+    for ask in (
+        lambda: keys.sum(members),
+        lambda: keys.verify(members, b"vote", signature),
+        lambda: keys.claim(members, b"vote", signature),
+        lambda: keys.prove(4, secrets[0].prove_possession()),
+    ):
+        with pytest.raises(quorate.Error) as raised:
+            ask()
+        assert type(raised.value) is quorate.MemberError and isinstance(raised.value, IndexError)
 
 
 @pytest.mark.parametrize("index", [4, (1 << 32) - 1, 1 << 60])

@@ -89,6 +89,7 @@ const arrays: Uint8Array[] = [
   key.publicKey(),
   key.prove(),
 ];
+key.close();
 checkPublicKey("eth2", bytes);
 checkSignature("eth2", bytes);
 
@@ -97,6 +98,8 @@ set.push(arrays, { assumePossession: true });
 const proven: boolean = set.prove(0, bytes);
 const sums: Uint8Array[] = [set.sum([0, 1]), set.sum(Uint8Array.of(3))];
 const agreed: Verdict[] = [await set.verify([0], bytes, bytes, { signal }), set.verifySync([0], bytes, bytes)];
+set.close();
+verifier.close();
 
 const batcher = new Batcher({ threads: 1, lingerMs: 1, targetMs: 1, queueMs: 1, queueBytes: 1 });
 try {

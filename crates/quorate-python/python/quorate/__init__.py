@@ -25,7 +25,7 @@ False
 """
 
 from quorate._claim import Claim
-from quorate._errors import DecodeError, Error, TableError, UndecidedError, UsageError
+from quorate._errors import DecodeError, Error, MemberError, TableError, UndecidedError, UsageError
 from quorate._quorate import (
     KeySet,
     Known,
@@ -53,6 +53,7 @@ __all__ = [
     "Error",
     "KeySet",
     "Known",
+    "MemberError",
     "Plan",
     "PublicKey",
     "SecretKey",

@@ -17,5 +17,9 @@ class UsageError(Error, ValueError):
     """A call that cannot be answered: a suite that does not exist, a sum of nothing."""
 
 
+class MemberError(Error, IndexError):
+    """A member that is not in a key set."""
+
+
 class UndecidedError(Error, RuntimeError):
     """An internal error: nothing proved or refuted a claim. Please report it."""

@@ -349,21 +349,28 @@ class KeySet:
     def add(self, public_keys: Iterable[Bytes], *, assume_possession: bool = False) -> None:
         """Adds members, whose indices follow those of the members so far. If one key does not decode, none is added."""
     def prove(self, index: int, proof: Bytes) -> bool:
-        """Verifies a member's proof of possession, and records it if it is true."""
+        """Verifies a member's proof of possession, and records it if it is true.
+
+        Raises ``MemberError`` if there is no such member, and ``UsageError`` in a suite without such proofs.
+        """
     def public_keys(self) -> list[bytes]:
         """The keys, by index."""
     def sum(self, members: Bytes | Iterable[int]) -> bytes:
         """The sum of the members' keys, also of members that have proven nothing: verify with ``verify``, not under this sum.
 
-        For no members it is the identity. Raises ``IndexError`` if there is no such member, and ``UsageError`` in a BDN suite,
+        For no members it is the identity. Raises ``MemberError`` if there is no such member, and ``UsageError`` in a BDN suite,
         where keys are added with coefficients.
         """
     def claim(
         self, members: Bytes | Iterable[int], message: Bytes, signature: Bytes, *, id: str | int | None = None
     ) -> Claim:
-        """The claim that these members signed one message, for ``verify``."""
+        """The claim that these members signed one message, for ``verify``.
+
+        Raises ``MemberError`` if there is no such member, ``DecodeError`` for a signature that does not decode, and
+        ``UsageError`` for no members, unless the suite allows that, and for several of whom one has not proven possession.
+        """
     def verify(self, members: Bytes | Iterable[int], message: Bytes, signature: Bytes) -> bool:
-        """Whether these members signed a message."""
+        """Whether these members signed a message. It raises what ``claim`` does."""
 
 # Keys that several participants share: quorate.threshold.
 

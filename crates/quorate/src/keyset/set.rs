@@ -181,16 +181,34 @@ impl<S: Suite> KeySet<S> {
     ///
     /// Cost: a hash, two Miller loops and a final exponentiation.
     pub fn prove(&mut self, index: usize, proof: Signature<S>) -> Result<Verdict, MisuseError> {
-        self.contains(Some(index))?;
-        let key = self.keys(&[index as u32])?[0];
-        let claim = Claim::proof_of_possession(self.suite, key, proof)
-            .ok_or(MisuseError::NoProofsOfPossession(self.suite.name()))?;
-        let verdict = crate::naive::verify(&claim);
+        let verdict = crate::naive::verify(&self.possession_claim(index, proof)?);
         if verdict.is_valid() {
-            self.unproven -= usize::from(self.possession[index] == Possession::Unproven);
-            self.possession[index] = Possession::Proven;
+            self.record_proven(index)?;
         }
         Ok(verdict)
+    }
+
+    /// The claim that a proof of a member's possession makes. With [`record_proven`](Self::record_proven) it does what
+    /// [`prove`](Self::prove) does for a set that threads share: it is verified while others use the set, and a false proof changes nothing.
+    ///
+    /// # Errors
+    /// As [`prove`](Self::prove).
+    pub fn possession_claim(&self, index: usize, proof: Signature<S>) -> Result<Claim<S>, MisuseError> {
+        self.contains(Some(index))?;
+        let key = self.keys(&[index as u32])?[0];
+        Claim::proof_of_possession(self.suite, key, proof).ok_or(MisuseError::NoProofsOfPossession(self.suite.name()))
+    }
+
+    /// Records that the [claim](Self::possession_claim) of a proof for this member of this set was verified, at the caller's word. With a
+    /// wrong word, the owner of a rogue key can forge for all members.
+    ///
+    /// # Errors
+    /// [`MisuseError::NoSuchMember`].
+    pub fn record_proven(&mut self, index: usize) -> Result<(), MisuseError> {
+        self.contains(Some(index))?;
+        self.unproven -= usize::from(self.possession[index] == Possession::Unproven);
+        self.possession[index] = Possession::Proven;
+        Ok(())
     }
 
     /// The sum of the members' keys, also of members that have proven nothing: verify with [`claim`](Self::claim), and not under this

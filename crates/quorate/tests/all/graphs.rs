@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Bitmap, Bls12381Suite, Bn254Suite, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan,
-    PublicKey, Reason, Soundness, SourceId, Suite, Tag, UncheckedSignature, Verdict,
+    Backend, Bitmap, Bls12381Suite, Bn254Suite, Claim, KeySet, Known, MinPk, MinSig, MisuseError, Options, ParseError,
+    Plan, PublicKey, Reason, Soundness, SourceId, Suite, Tag, UncheckedSignature, Verdict,
     aggregate::{aggregate, aggregate_public_keys, subtract},
     keyset::Possession,
     naive, verify, verify_and_remember,
@@ -227,6 +227,15 @@ fn possession_is_proven_by_a_proof_alone() {
     assert_eq!(set.possession(0), Ok(Possession::Unproven));
     assert!(set.prove(0, proof(&first)).unwrap().is_valid());
     assert_eq!(set.possession(0), Ok(Possession::Proven));
+    // In two steps, for a set that is shared: the claim alone changes nothing.
+    let claims = [&first, &second].map(|secret| set.possession_claim(1, proof(secret)).unwrap());
+    assert_eq!(claims.map(|claim| naive::verify(&claim).is_valid()), [false, true]);
+    assert_eq!(set.possession(1), Ok(Possession::Assumed));
+    assert_eq!(set.record_proven(1), Ok(()));
+    assert_eq!(set.possession(1), Ok(Possession::Proven));
+    let nobody = MisuseError::NoSuchMember { index: 2, members: 2 };
+    assert_eq!(set.possession_claim(2, proof(&first)).err(), Some(nobody));
+    assert_eq!(set.record_proven(2), Err(nobody));
 }
 
 /// The signatures s1 + D and s2 - D pass a check of their sum without weights.
