@@ -772,6 +772,7 @@ fn a_settlement_and_a_verdict_outlive_the_end_of_an_epoch_that_is_undone() {
     [1, 2].into_iter().for_each(|epoch| drop(node.step(NodeEvent::Epoch(epoch), 4)));
     assert!(node.task_report(ID).is_none());
     node.step(NodeEvent::Epoch(1), 5);
+    node.step(NodeEvent::Snapshot(snapshot()), 5);
     node.step(task(0), 6);
     assert_eq!(node.task_report(ID).unwrap().settled, Some(Finality::Recent));
     let outputs = node.step(NodeEvent::Unsettled { id: ID }, 7);
