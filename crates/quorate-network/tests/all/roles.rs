@@ -767,12 +767,11 @@ fn a_task_that_was_settled_stays_settled_as_long_as_it_is_held() {
 fn a_settlement_and_a_verdict_outlive_the_end_of_an_epoch_that_is_undone() {
     let mut node = with_task(attester(), EVERYTHING);
     node.step(received(Signed::Result(result(b"result"))), 1);
-    node.step(NodeEvent::Validated { candidate: candidate(false), approved: false }, 2);
+    node.step(NodeEvent::Validated { candidate: candidate(true), approved: false }, 2);
     node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 3);
     [1, 2].into_iter().for_each(|epoch| drop(node.step(NodeEvent::Epoch(epoch), 4)));
     assert!(node.task_report(ID).is_none());
     node.step(NodeEvent::Epoch(1), 5);
-    node.step(NodeEvent::Snapshot(snapshot()), 5);
     node.step(task(0), 6);
     assert_eq!(node.task_report(ID).unwrap().settled, Some(Finality::Recent));
     let outputs = node.step(NodeEvent::Unsettled { id: ID }, 7);
