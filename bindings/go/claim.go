@@ -1,3 +1,7 @@
+//go:build cgo
+
+// A claim can name a key set, which is of the C library.
+
 package quorate
 
 import (
