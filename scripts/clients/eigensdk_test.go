@@ -2,6 +2,7 @@ package bls
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -42,10 +43,11 @@ func operators(t *testing.T, count int) []operator {
 
 var serial uint64
 
-func newMessage() (message [32]byte) {
+// A digest, as operators sign one. Of two numbers that follow each other, half would have one point of the curve, because EigenLayer's map
+// counts up from the message to the next coordinate of a point: a signature of one is then true of the other.
+func newMessage() [32]byte {
 	serial++
-	binary.BigEndian.PutUint64(message[24:], serial)
-	return message
+	return sha256.Sum256(binary.BigEndian.AppendUint64(nil, serial))
 }
 
 // Their secrets, keys and signatures are those of quorate.
