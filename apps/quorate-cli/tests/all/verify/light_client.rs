@@ -329,7 +329,8 @@ fn a_block_root_that_is_trusted_is_said_with_quiet() {
 #[test]
 fn an_execution_payload_header_that_is_left_out_is_said_once_beside_the_verdict() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
-    let warning = "warning: the document leaves out the execution payload header, so nothing of the execution payload is proved";
+    let warning =
+        "warning: the document leaves out the execution payload header, so nothing of the execution payload is proved";
     let without_execution = |object: &Value, headers: &[&str]| {
         let mut object = object.clone();
         for name in headers {
