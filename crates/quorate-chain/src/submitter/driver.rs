@@ -24,7 +24,7 @@ use super::{
     payer::Payer,
 };
 use crate::{
-    fees::FeeLimits,
+    fees::{FeeLimits, TipCut},
     gas::gas_limit,
     nonce::count,
     refusal::SendRefusal,
@@ -47,8 +47,8 @@ pub(super) struct Driver<L> {
     events: Sender<SubmitEvent<L>>,
     /// Whether the last round failed, so that a failure is logged once.
     fails: bool,
-    /// That the node asked last for a higher tip than is allowed, in words. It is logged once, and said with each refusal.
-    tip_cut: Option<String>,
+    /// That the node asked last for a higher tip than is allowed. It is logged once, and said with each refusal.
+    tip_cut: Option<TipCut>,
     seen: Seen,
     /// The newest block, and those of the accounts called in it that have code.
     contracts: (B256, BTreeSet<Address>),
@@ -181,8 +181,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         self.signed.retain(|hash, _| unfinished.contains(hash));
         let prices = FeeLimits::prices(&self.rpc, &newest).await?;
         let tip_cut = self.settings.fees.tip_cut(prices);
-        if let (None, Some(words)) = (&self.tip_cut, &tip_cut) {
-            tracing::warn!("{words}");
+        if let (None, Some(cut)) = (self.tip_cut, tip_cut) {
+            tracing::warn!("{cut}");
         }
         self.tip_cut = tip_cut;
         for due in self.machine.due(prices, self.now()) {
@@ -380,7 +380,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
 
     /// A node's words about fees that are too low for it, with the reason if it is ours.
     fn with_tip(&self, words: &str) -> String {
-        self.tip_cut.as_ref().map_or_else(|| words.to_owned(), |cut| format!("{words}; {cut}"))
+        self.tip_cut.map_or_else(|| words.to_owned(), |cut| format!("{words}; {cut}"))
     }
 }
 
@@ -536,7 +536,8 @@ mod tests {
         rig.submit(1);
         let (_, told) = rig.round();
         let [SubmitEvent::Refused { label: 1, reason }] = &told[..] else { panic!("{told:?}") };
-        assert!(reason.starts_with(TOO_LOW) && reason.ends_with("more than --max-tip 3"), "{reason}");
+        assert!(reason.starts_with(TOO_LOW) && reason.contains("more than --max-tip 3"), "{reason}");
+        assert!(reason.ends_with("until --max-tip is raised"), "{reason}");
         assert!(rig.driver.machine.unfinished().is_empty());
         // Another transaction has the nonce: it may be mined, so the next offer is higher.
         rig.node.lock().unwrap().takes = Err("replacement transaction underpriced");
