@@ -6,6 +6,7 @@ use quorate::Options;
 use quorate_evm::{
     Collection, KeyGroup, Network, OperatorKey, Transaction,
     alloy_primitives::{Address, B256},
+    gas::{MOST_GAS, Measured},
     hub::{self, Settling},
     transaction::Sender,
 };
@@ -92,6 +93,11 @@ fn signed_plans_of(key_group: KeyGroup) {
     assert_eq!(transaction.calldata, hub::call(&settling));
     assert_eq!(transaction.access_list, [1, 2].map(Address::repeat_byte));
     assert_eq!(transaction.about, "settle 2 quorums of 2 settlements by a hub");
+    let totals = [0, 1].map(|place: usize| plans[place].1["gas"]["total"].as_u64().unwrap());
+    let total = Measured::default().hub(key_group, &totals);
+    assert!(totals[0] < total && total < totals[0] + totals[1], "{total} of {totals:?}");
+    let digits: String = printed.err.chars().filter(char::is_ascii_digit).collect();
+    assert_eq!((printed.err.lines().count(), digits), (1, total.to_string()), "{}", printed.err);
 }
 
 #[test]
@@ -118,6 +124,14 @@ fn plans_that_a_hub_cannot_settle_are_named() {
     refused(&[&other], &["bn254.json", "no hub takes keys of bn254-g2"]);
     let other = changed("call.json", &|plan| plan["calldata"] = json!(B256::ZERO));
     refused(&[&other], &["call.json", "not a call of settle or settleAll"]);
+    // Each plan fits a transaction, and both do not.
+    let halves = [1, 2].map(|contract| {
+        let (_, mut object) = plan(&folder, &network(KeyGroup::Bls12381G2, contract), true);
+        object["gas"]["total"] = json!(MOST_GAS / 2 + 60_000);
+        folder.file(&format!("half-{contract}.json"), object.to_string())
+    });
+    refused(&[&halves[0], &halves[1]], &["name fewer plans", "and one has at most 16777216"]);
+    hub_of(&[&halves[0]]).exits(0);
     let other = folder.file("text.json", "{}");
     refused(&[&other], &["text.json: this is not what `quorate evm plan --json` prints"]);
     // Without a plan there is nothing to settle.

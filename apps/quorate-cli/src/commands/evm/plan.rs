@@ -150,7 +150,7 @@ fn too_long(bytes: u64, results: usize, weights: u64, keys: u64) -> String {
 }
 
 /// Refuses results whose transaction no block takes, before anybody signs them. A plan without results only tells the gas.
-fn refuse_too_much(results: usize, total: u64) -> std::result::Result<(), Failure> {
+pub(super) fn refuse_too_much(results: usize, total: u64) -> std::result::Result<(), Failure> {
     match check_total(total) {
         Err(error) if results == 0 => print::note(format!("warning: {error}")),
         checked => checked.map_err(Failure::usage)?,
