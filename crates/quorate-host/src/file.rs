@@ -215,10 +215,11 @@ impl Write for NewFile {
 /// How the names of files end that a kill has left unfinished. They begin with a full stop.
 const UNFINISHED: &str = ".tmp";
 
-/// Whether a name is that of a file that a kill may have left unfinished.
-pub fn is_unfinished(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name.starts_with(b".") && name.ends_with(UNFINISHED.as_bytes())
+/// The name that a file would have got which a kill may have left unfinished: `state.json` of `.state.json.AbCdEf.tmp`. `None` of any other
+/// file. A process that still runs may write it, so whoever removes it has to know that the file is of no use to that one either.
+pub fn unfinished_of(name: &OsStr) -> Option<&str> {
+    let (finished, random) = name.to_str()?.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
+    (!finished.is_empty() && !random.is_empty()).then_some(finished)
 }
 
 /// Writes a file that appears whole, and on the disk, or not at all.
@@ -618,10 +619,7 @@ mod tests {
         let mut unfinished = NewFile::begin(&path, Readers::Everybody).unwrap();
         unfinished.write_all(b"half").unwrap();
         let found = names(folder.path());
-        assert!(
-            found.len() == 1 && is_unfinished(OsStr::new(&found[0])) && found[0].starts_with(".state.json."),
-            "{found:?}"
-        );
+        assert!(found.len() == 1 && unfinished_of(OsStr::new(&found[0])) == Some("state.json"), "{found:?}");
         drop(unfinished);
         assert_eq!(names(folder.path()), [""; 0]);
         write(&path, Readers::Everybody, Existing::Refuse, b"one").unwrap();
@@ -629,7 +627,9 @@ mod tests {
         assert_eq!((kept.kind(), fs::read(&path).unwrap()), (ErrorKind::AlreadyExists, b"one".to_vec()));
         write(&path, Readers::Everybody, Existing::Replace, b"two").unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), vec!["state.json".to_owned()]));
-        assert!(!is_unfinished(OsStr::new("state.json")) && !is_unfinished(OsStr::new("notes.tmp")));
+        for other in ["state.json", "notes.tmp", ".notes.tmp", ".state.json.AbCdEf", "..a.tmp", ".a..tmp"] {
+            assert_eq!(unfinished_of(OsStr::new(other)), None, "{other}");
+        }
     }
 
     /// The process that wrote a file was killed before its flush. The next one reads the bytes from memory, and must not act on them

@@ -254,6 +254,8 @@ fn a_process_that_is_killed_again_and_again_loses_and_doubles_nothing() {
         kills += 1;
     }
     assert!(kills > 2, "the run ended before it could be killed");
+    let unfinished = "the process that ends a shard removes what a killed one has not finished of it";
+    assert_eq!(fs::read_dir(killed.join("results")).unwrap().count(), 24, "{unfinished}");
     let merge = history(&[&"merge", &killed, &"--json"]);
     assert_eq!(merge.code, 1, "{}", merge.err);
     let report: Value = serde_json::from_str(&merge.out).unwrap();
