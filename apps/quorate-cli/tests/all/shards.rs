@@ -120,6 +120,26 @@ fn a_merge_reads_well() {
     assert_eq!(fs::read_to_string(run.join("verdicts.jsonl")).unwrap().lines().count(), 15);
 }
 
+/// A fault of one version is in its results alone, so whoever reads the report has to know that there are several.
+#[test]
+fn a_merge_says_that_results_are_of_several_versions() {
+    let folder = claims(2, 2);
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    let merged = history(&[&"merge", &run]).exits(1);
+    assert!(!merged.out.contains("versions of quorate"), "{}", merged.out);
+    // A receipt of an older version, which states no digest of itself.
+    let path = run.join("results/000001.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let (verdicts, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let mut receipt = serde_json::from_str::<Value>(last).unwrap()["receipt"].take();
+    let newer = std::mem::replace(&mut receipt["version"], "0.0.9".into());
+    fs::write(&path, format!("{verdicts}\n{{\"receipt\":{receipt}}}\n")).unwrap();
+    let merged = history(&[&"merge", &run]).exits(1);
+    let expected = format!("results of 2 versions of quorate: 0.0.9, {}\n", newer.as_str().unwrap());
+    assert!(merged.out.contains(&expected), "{}", merged.out);
+}
+
 /// Before the results are read: of a million shards that takes hours.
 #[test]
 fn a_merge_refuses_a_link_in_the_place_of_what_it_writes() {
