@@ -27,21 +27,12 @@ fn secret(key_group: KeyGroup, member: u8) -> OperatorKey {
 /// A settlement of three members, of which two are required. It has settled nothing yet.
 fn network(key_group: KeyGroup, contract: u8) -> Network {
     Network {
-        key_group,
-        chain_id: 5,
-        contract: Address::repeat_byte(contract),
-        nonce: 0,
-        table: 0,
         epoch: 1,
         required: 2,
         enough: 2,
-        paid: 0,
         keys: (0..3).map(|member| secret(key_group, member).member()).collect(),
         weights: vec![1; 3],
-        key_pages: Vec::new(),
-        weight_pages: Vec::new(),
-        bases: Vec::new(),
-        unknown_newest: None,
+        ..Network::deployed(key_group, 5, Address::repeat_byte(contract))
     }
 }
 
