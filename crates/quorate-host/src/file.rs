@@ -25,7 +25,7 @@ use std::{
 use tempfile::{Builder, NamedTempFile};
 
 use crate::{
-    exit::{Ends, Exit},
+    exit::{Ends, Exit, as_io},
     flush, lock_file,
     other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
@@ -93,7 +93,7 @@ impl FileError {
     fn into_io(self) -> io::Error {
         match self {
             Self::Io { source, .. } => source,
-            refused => io::Error::new(ErrorKind::InvalidInput, refused),
+            refused => as_io(refused),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Ends for FileError {
             | Self::Linked { .. }
             | Self::Writers { .. }
             | Self::Readers { .. } => Exit::Usage,
-            Self::Io { .. } => Exit::Io,
+            Self::Io { source, .. } => source.exit(),
         }
     }
 }
@@ -771,6 +771,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn nothing_but_a_regular_file_is_replaced() {
+        use crate::exit::Failure;
         use quorate_lab::run::{Run as _, shell};
 
         let folder = tempfile::tempdir().unwrap();
@@ -793,6 +794,9 @@ mod tests {
             write(&at(name), Readers::Owner, Existing::Refuse, b"new").unwrap_err();
             let error = write(&at(name), Readers::Owner, Existing::Replace, b"new").unwrap_err();
             assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains(expected), "{error}");
+            assert_eq!(error.exit(), Exit::Usage);
+            let failure = Failure::io(anyhow::Error::new(error).context("cannot write")).context("the plan");
+            assert_eq!(failure.exit, Exit::Usage, "however many say what they did");
             fs::write(at("whole"), b"new").unwrap();
             assert!(put_in_place(&at("whole"), &at(name)).unwrap_err().to_string().contains(expected));
             fs::remove_file(at("whole")).unwrap();

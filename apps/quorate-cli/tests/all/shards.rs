@@ -157,6 +157,18 @@ fn a_merge_refuses_a_link_in_the_place_of_what_it_writes() {
     }
 }
 
+/// The result would take the link's place, and what it leads to would stay as it is.
+#[test]
+fn a_link_in_the_place_of_a_result_is_refused() {
+    let folder = claims(1, 2);
+    let run = plan(folder.path());
+    fs::create_dir_all(run.join("results")).unwrap();
+    let link = run.join("results/000000.jsonl");
+    std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+    history(&[&"run", &run]).refused("is a link, which would be replaced and not followed");
+    assert!(link.is_symlink() && fs::read_dir(run.join("results")).unwrap().count() == 1);
+}
+
 /// An id is whatever JSON allows: half a character, and numbers that no machine word holds.
 #[test]
 fn ids_that_are_no_text_and_no_word_are_listed_as_written() {
