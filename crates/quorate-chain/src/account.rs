@@ -323,7 +323,8 @@ impl Account {
         self.address
     }
 
-    /// Calls a contract, and waits until the transaction is mined.
+    /// Calls a contract, and waits until the transaction is mined. An answer of the node that leaves open whether it has the transaction is
+    /// said on standard error before that.
     ///
     /// # Errors
     /// [`AccountError`].
@@ -382,6 +383,13 @@ impl Account {
         (self.told)(AccountEvent::Sending { what, transaction }).map_err(AccountError::Untold)?;
         self.underway.send_replace(Some(transaction));
         let said = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await.err();
+        // Nobody is to wait for a transaction without a word of why it may never come.
+        if let Some(error) = said.as_ref().filter(|error| error.may_have_taken()) {
+            let patience = self.patience.as_secs();
+            note(format!(
+                "{error}; transaction {transaction} may be sent all the same, so it is looked for during {patience} s"
+            ));
+        }
         let mined = self.mined(transaction, nonce, said).await.map_err(|error| error.with_cut(tip_cut));
         // Of any other failure nothing is left that may be mined.
         if mined.as_ref().err().is_none_or(|error| error.transaction().is_none()) {
