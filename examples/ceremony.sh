@@ -67,7 +67,7 @@ quorate dkg judge ceremony alice/ceremony/blame-mallory-*.json || echo "exit cod
 
 echo "== Alice, carol and dave sign."
 for name in alice carol dave; do
-    quorate threshold sign --share "$name/$name".share-*.json --message 0x2a >> signed.jsonl 2>> "$name/log"
+    printf '%032d' 42 | quorate threshold sign --share "$name/$name".share-*.json - >> signed.jsonl 2>> "$name/log"
 done
 quorate threshold combine --shared-key alice/ceremony/shared-key.json signed.jsonl > claim.jsonl
 quorate verify claim.jsonl

@@ -55,7 +55,7 @@ CRATES = {
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer-client", "quorate-network", "quorate-keystore", "quorate-host"},
     "quorate-lab": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-chain", "quorate-network", "quorate-keystore", "quorate-host", "quorate-node"},
     "quorate-constant-time": {"quorate", "quorate-curve", "quorate-bn254", "quorate-threshold", "quorate-keystore"},
-    "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network"},
+    "quorate-bench": {"quorate-lab", "quorate-host", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network"},
     "quorate-fuzz": {"quorate-lab", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-checkpoint", "quorate-history", "quorate-formats", "quorate-host", "quorate-network", "quorate-signer-client", "quorate-c", "quorate-cli", "quorate-server", "quorate-node"},
 }
 

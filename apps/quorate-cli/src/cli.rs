@@ -76,7 +76,7 @@ Examples:
   quorate verify --suite eth2 claims.jsonl
   quorate key new --suite eth2 --keystore --out key.json
   quorate evm plan --network network.json --signers 0-9
-  quorate sign --suite eth2 --key key.json --message 0xabcd --claim
+  quorate sign --suite eth2 --key key.json --message 0x… --claim
   quorate selftest";
 
 const COMPLETIONS: &str = "\

@@ -85,7 +85,7 @@ impl Ends for DataFolderError {
             // No start finds another content.
             Self::State { .. } | Self::Tasks { .. } => Exit::Usage,
             Self::File(error) => error.exit(),
-            Self::System { .. } => Exit::Io,
+            Self::System { source, .. } => source.exit(),
         }
     }
 }

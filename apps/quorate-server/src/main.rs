@@ -197,7 +197,7 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         StartError::Store(error) => of_store(error),
         _ => Exit::Io,
     };
-    let of_system = cause.downcast_ref::<io::Error>().map(|_| Exit::Io);
+    let of_system = cause.downcast_ref::<io::Error>().map(io::Error::exit);
     of_system
         .or_else(|| cause.downcast_ref::<FileError>().map(FileError::exit))
         .or_else(|| cause.downcast_ref::<SocketError>().map(SocketError::exit))

@@ -53,6 +53,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use measure::{Effort, Run};
 use quorate::Backend;
+use quorate_host::flag::variable;
 use row::{Clock, Machine, Row};
 
 /// Measure quorate beside other libraries, compare schemes, or write the tables of the documents from recorded rows.
@@ -81,7 +82,7 @@ struct Arguments {
     #[arg(long)]
     quick: bool,
     /// Measure one backend beside the other libraries; every one that this machine has where left out. Not for a record
-    #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
+    #[arg(long, value_name = "NAME", env = variable("QUORATE_BACKEND"))]
     backend: Option<Backend>,
     /// The time that the table shows, `wall` where left out. Most rows have both; those without CPU time are shown by the wall
     #[arg(long, value_name = "CLOCK")]

@@ -22,7 +22,7 @@ use tokio::{
 };
 
 use crate::{
-    fees::{FeeError, FeeLimits},
+    fees::{FeeError, FeeLimits, TipCut},
     gas::{TooMuchGas, gas_limit, why_reverted},
     nonce::{NONCE_PATIENCE, NonceError, count, next_nonce},
     refusal::SendRefusal,
@@ -121,6 +121,14 @@ pub enum AccountError {
         /// The node's words.
         why: Box<RpcError>,
     },
+    /// The node finds the fees too low, and asked for a higher tip than is allowed. Nothing was sent.
+    #[error("{why}; {cut}")]
+    Tip {
+        /// What the node asked for.
+        cut: TipCut,
+        /// The node's words.
+        why: Box<RpcError>,
+    },
     /// The user cannot be told of the transaction. It was not sent.
     #[error("the transaction's hash cannot be written, so it is not sent: {0}")]
     Untold(#[source] io::Error),
@@ -157,13 +165,18 @@ pub enum AccountError {
     },
     /// The transaction was not mined in time. It may still be.
     #[error(
-        "transaction {transaction} is in no block after {} s; it may still be mined: {}", .after.as_secs(), HOW_TO_LOOK
+        "transaction {transaction} is in no block after {} s; it may still be mined: {}{}",
+        .after.as_secs(),
+        HOW_TO_LOOK,
+        .cut.map_or_else(String::new, |cut| format!("; {cut}"))
     )]
     NotMined {
         /// The transaction.
         transaction: B256,
         /// How long was waited.
         after: Duration,
+        /// That the node asked for a higher tip, which may be why.
+        cut: Option<TipCut>,
     },
 }
 
@@ -182,6 +195,7 @@ impl AccountError {
             | Self::Nonce(_)
             | Self::Unsigned(_)
             | Self::Money { .. }
+            | Self::Tip { .. }
             | Self::Untold(_)
             | Self::Replaced { .. } => None,
         }
@@ -190,6 +204,17 @@ impl AccountError {
     /// The node does not say what has to be known before anything is sent.
     pub(crate) fn node(error: RpcError) -> Self {
         Self::Node(error.into())
+    }
+
+    /// The error of a transaction whose tip was cut, if that may be why.
+    fn with_cut(self, tip_cut: Option<TipCut>) -> Self {
+        match (self, tip_cut) {
+            (Self::Node(why), Some(cut)) if why.send_refusal() == Some(SendRefusal::Underpriced) => {
+                Self::Tip { cut, why }
+            }
+            (Self::NotMined { transaction, after, .. }, cut) => Self::NotMined { transaction, after, cut },
+            (error, _) => error,
+        }
     }
 
     /// An answer before which, or by which, nothing was sent.
@@ -207,6 +232,7 @@ impl Ends for AccountError {
         match self {
             Self::Node(_)
             | Self::Money { .. }
+            | Self::Tip { .. }
             | Self::Untold(_)
             | Self::Unknown { .. }
             | Self::Replaced { .. }
@@ -297,7 +323,8 @@ impl Account {
         self.address
     }
 
-    /// Calls a contract, and waits until the transaction is mined.
+    /// Calls a contract, and waits until the transaction is mined. An answer of the node that leaves open whether it has the transaction is
+    /// said on standard error before that.
     ///
     /// # Errors
     /// [`AccountError`].
@@ -348,7 +375,7 @@ impl Account {
             Err(error) => return Err(self.unsent(error).await),
         };
         let limit = gas_limit(estimate)?;
-        let fees = self.fees.offer(&self.rpc).await.map_err(|error| AccountError::Fees(error.into()))?;
+        let (fees, tip_cut) = self.fees.offer(&self.rpc).await.map_err(|error| AccountError::Fees(error.into()))?;
         let nonce = self.next_nonce().await?;
         let signed = transaction::sign(request, &self.wallet, self.chain_id, nonce, limit, fees).await;
         let (transaction, bytes) = signed.map_err(AccountError::Unsigned)?;
@@ -356,7 +383,14 @@ impl Account {
         (self.told)(AccountEvent::Sending { what, transaction }).map_err(AccountError::Untold)?;
         self.underway.send_replace(Some(transaction));
         let said = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await.err();
-        let mined = self.mined(transaction, nonce, said).await;
+        // Nobody is to wait for a transaction without a word of why it may never come.
+        if let Some(error) = said.as_ref().filter(|error| error.may_have_taken()) {
+            let patience = self.patience.as_secs();
+            note(format!(
+                "{error}; transaction {transaction} may be sent all the same, so it is looked for during {patience} s"
+            ));
+        }
+        let mined = self.mined(transaction, nonce, said).await.map_err(|error| error.with_cut(tip_cut));
         // Of any other failure nothing is left that may be mined.
         if mined.as_ref().err().is_none_or(|error| error.transaction().is_none()) {
             self.underway.send_replace(None);
@@ -422,7 +456,7 @@ impl Account {
                 return Err(match said {
                     Some(error) if is_refused && !found => self.unsent(error).await,
                     Some(error) if !is_taken && !found => AccountError::Unknown { transaction, why: error.to_string() },
-                    _ => AccountError::NotMined { transaction, after: self.patience },
+                    _ => AccountError::NotMined { transaction, after: self.patience, cut: None },
                 });
             }
             sleep(wait).await;
@@ -564,6 +598,41 @@ mod tests {
         // Another transaction has the nonce, or none.
         let error = sent(0, Err("replacement transaction underpriced"), json!(null)).0.unwrap_err();
         assert!(matches!(error, AccountError::Node(_)) && error.exit() == Exit::Io, "{error}");
+    }
+
+    /// The tip is cut, and this chain takes no smaller one: whoever pays hears which option allows more.
+    #[test]
+    fn a_cut_tip_is_named_where_the_node_finds_it_too_low() {
+        let fees = FeeLimits { max_tip_gwei: 3, ..FeeLimits::default() };
+        let sent = |said: Result<Value, &'static str>| {
+            let node = Proxy::alone(move |method, _| {
+                Ok(match method {
+                    "eth_getTransactionCount" => json!("0x7"),
+                    "eth_getBlockByNumber" => newest(),
+                    "eth_sendRawTransaction" => return said.clone().map_err(str::to_owned),
+                    "eth_getTransactionReceipt" | "eth_getTransactionByHash" => Value::Null,
+                    // 25 gwei.
+                    "eth_maxPriorityFeePerGas" => json!("0x5d21dba00"),
+                    _ => json!("0x1"),
+                })
+            });
+            let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
+                let account = Account::new(Rpc::new(&node.url).unwrap(), payer, fees).await.unwrap();
+                let account = account.waiting(Duration::from_millis(100));
+                account.send_bytes("the pool", Address::repeat_byte(1), Bytes::new(), &[]).await.unwrap_err()
+            })
+        };
+        let named = "the node asks for a tip of 25 gwei, more than --max-tip 3";
+        let refused = sent(Err("transaction underpriced: gas tip cap 3, minimum needed 25"));
+        assert!(refused.to_string().contains("minimum needed 25; "), "{refused}");
+        assert!(refused.to_string().contains(named) && refused.transaction().is_none(), "{refused}");
+        assert_eq!(refused.exit(), Exit::Io);
+        let waits = sent(Ok(json!(B256::ZERO)));
+        assert!(matches!(waits, AccountError::NotMined { .. }) && waits.to_string().contains(named), "{waits}");
+        let other = sent(Err("nonce too high"));
+        assert!(!other.to_string().contains(named), "{other}");
     }
 
     /// A gateway hands the transaction on, and answers with words of its own. It is looked for, whatever the words are; and if it is

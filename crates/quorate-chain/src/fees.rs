@@ -1,5 +1,7 @@
 //! What is offered for a unit of gas (EIP-1559), and never more than the user allows, whatever the chain's node says.
 
+use std::fmt;
+
 use serde_json::json;
 
 use crate::rpc::{Rpc, RpcBlock, RpcError};
@@ -40,17 +42,20 @@ pub enum FeeError {
 }
 
 impl FeeLimits {
-    /// What a transaction that is sent now offers: twice the base fee and the tip, so that it is not left behind if the next six blocks are full.
+    /// What a transaction that is sent now offers: twice the base fee and the tip, so that it is not left behind if the next six blocks are
+    /// full; and that the node asks for a higher tip, if it does.
     ///
     /// # Errors
     /// [`FeeError`].
-    pub async fn offer(self, rpc: &Rpc) -> Result<Fees, FeeError> {
+    pub async fn offer(self, rpc: &Rpc) -> Result<(Fees, Option<TipCut>), FeeError> {
         let prices = Self::prices(rpc, &rpc.newest().await?).await?;
         let now_gwei = prices.base.saturating_add(prices.tip.min(self.most().tip)).div_ceil(GWEI);
-        Fees::first(prices, self.most()).ok_or(FeeError::TooDear { now_gwei, most_gwei: self.max_fee_gwei })
+        let fees = Fees::first(prices, self.most());
+        let fees = fees.ok_or(FeeError::TooDear { now_gwei, most_gwei: self.max_fee_gwei })?;
+        Ok((fees, self.cut(prices, fees)))
     }
 
-    /// What the chain asks for after this block. The tip may be above the limit: [`FeeLimits::tip_cut`] says so, and no offer has it.
+    /// What the chain asks for after this block. The tip may be above the limit: [`TipCut`] says so, and no offer has it.
     pub(crate) async fn prices(rpc: &Rpc, newest: &RpcBlock) -> Result<Prices, RpcError> {
         // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
@@ -58,12 +63,18 @@ impl FeeLimits {
         Ok(Prices { base, tip })
     }
 
-    /// That the node asks for a higher tip than is allowed, in words; `None` if it does not.
-    pub(crate) fn tip_cut(self, prices: Prices) -> Option<String> {
-        let asked = prices.tip.div_ceil(GWEI);
-        let most = self.max_tip_gwei;
-        (prices.tip > self.most().tip)
-            .then(|| format!("the node asks for a tip of {asked} gwei, more than --max-tip {most}"))
+    /// That the node asks for a higher tip than the first transaction of a call offers; `None` if it does not, or nothing is offered.
+    pub(crate) fn tip_cut(self, prices: Prices) -> Option<TipCut> {
+        self.cut(prices, self.for_call(prices)?)
+    }
+
+    /// That the node asks for a higher tip than these fees have.
+    fn cut(self, prices: Prices, offered: Fees) -> Option<TipCut> {
+        let by = match offered.tip < self.most().tip {
+            true => CutBy::MaxFee(self.max_fee_gwei),
+            false => CutBy::MaxTip(self.max_tip_gwei),
+        };
+        (prices.tip > offered.tip).then(|| TipCut { asked_gwei: prices.tip.div_ceil(GWEI), by })
     }
 
     /// What the first transaction of a call offers: as a tip what the node asks for, up to all that is allowed and that the base fee leaves,
@@ -82,6 +93,38 @@ impl FeeLimits {
     pub(crate) fn most(self) -> Fees {
         let wei = |gwei: u64| u128::from(gwei).saturating_mul(GWEI);
         Fees { max_fee: wei(self.max_fee_gwei), tip: wei(self.max_tip_gwei) }
+    }
+}
+
+/// A tip that the node asks for, and that is not offered. Its text says what happens then, and which option allows more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TipCut {
+    /// What the node asks for, rounded up.
+    asked_gwei: u128,
+    by: CutBy,
+}
+
+/// The option that allows no higher tip, and its value in gwei.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CutBy {
+    MaxTip(u64),
+    MaxFee(u64),
+}
+
+impl fmt::Display for TipCut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the node asks for a tip of {} gwei, more than ", self.asked_gwei)?;
+        let option = match self.by {
+            CutBy::MaxTip(most) => {
+                write!(f, "--max-tip {most}")?;
+                "--max-tip"
+            }
+            CutBy::MaxFee(most) => {
+                write!(f, "--max-fee {most} leaves beside the base fee")?;
+                "--max-fee"
+            }
+        };
+        write!(f, "; if the chain takes no smaller tip, transactions are refused or wait until {option} is raised")
     }
 }
 
@@ -215,8 +258,18 @@ mod tests {
     fn a_tip_that_is_cut_is_said() {
         let limits = FeeLimits { max_tip_gwei: 3, ..FeeLimits::default() };
         assert_eq!(limits.tip_cut(Prices { base: 0, tip: 3 * GWEI }), None);
-        let words = limits.tip_cut(Prices { base: 0, tip: 25 * GWEI }).unwrap();
-        assert!(words.contains("a tip of 25 gwei, more than --max-tip 3"), "{words}");
+        let words = limits.tip_cut(Prices { base: 0, tip: 25 * GWEI }).unwrap().to_string();
+        assert!(
+            words.contains("a tip of 25 gwei, more than --max-tip 3; if the chain takes no smaller tip"),
+            "{words}"
+        );
+        assert!(words.ends_with("refused or wait until --max-tip is raised"), "{words}");
+        // A higher --max-tip would change nothing here.
+        let limits = FeeLimits { max_fee_gwei: 9, max_tip_gwei: 3 };
+        let words = limits.tip_cut(Prices { base: 6 * GWEI, tip: 3 * GWEI }).unwrap().to_string();
+        assert!(words.contains("a tip of 3 gwei, more than --max-fee 9 leaves beside the base fee"), "{words}");
+        assert!(words.ends_with("wait until --max-fee is raised"), "{words}");
+        assert_eq!(limits.tip_cut(Prices { base: 9 * GWEI, tip: 3 * GWEI }), None, "nothing is offered");
     }
 
     /// Whatever proposers ask for, no offer tips more than is allowed; and what no node would take is not offered.

@@ -544,6 +544,16 @@ impl RpcError {
         }
     }
 
+    /// Whether the answer to a simulation is about the call: the contract does not take it, the EVM stops it, or it does not pass a check
+    /// that nodes make of transactions. Any other answer, such as "header not found", is the node's own trouble: asked again, it may let
+    /// the call pass.
+    pub(crate) fn is_of_call(&self) -> bool {
+        match self {
+            Self::Refused { message, .. } => self.is_of_contract() || SendRefusal::of_words(message).is_some(),
+            _ => self.is_of_contract(),
+        }
+    }
+
     /// Whether it is not known if the node, or one behind it, has the transaction that it was sent. An error of other words than those of
     /// [`SendRefusal`] proves nothing: a gateway may have handed the transaction on before it answered.
     pub fn may_have_taken(&self) -> bool {

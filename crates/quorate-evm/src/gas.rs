@@ -62,10 +62,14 @@ pub const PASSED_WORD: u64 = 12;
 pub const BN254_ADD: u64 = 150;
 /// EIP-1108: a multiplication in G1 of BN254.
 pub const BN254_MULTIPLY: u64 = 6_000;
+/// EIP-1108: a product of pairings on BN254, and each pairing in it.
+pub const BN254_PRODUCT: (u64, u64) = (45_000, 34_000);
 /// EIP-1108: a product of two pairings on BN254.
-pub const BN254_PAIRINGS: u64 = 45_000 + 2 * 34_000;
+pub const BN254_PAIRINGS: u64 = BN254_PRODUCT.0 + 2 * BN254_PRODUCT.1;
+/// EIP-2537: a product of pairings on BLS12-381, and each pairing in it.
+pub const BLS12381_PRODUCT: (u64, u64) = (37_700, 32_600);
 /// EIP-2537: a product of two pairings on BLS12-381.
-pub const BLS12381_PAIRINGS: u64 = 37_700 + 2 * 32_600;
+pub const BLS12381_PAIRINGS: u64 = BLS12381_PRODUCT.0 + 2 * BLS12381_PRODUCT.1;
 
 /// The prices of the contracts' own code. The defaults are fitted to the transactions of `quorate-bench gas`, which asserts
 /// that the model is within 2 % of every settlement of one quorum. The tests assert the same of the contracts' gas snapshots.
@@ -110,6 +114,10 @@ pub struct Measured {
     pub result: u64,
     /// The pairing equation, with its precompiles.
     pub check: PerKeyGroup,
+    /// A hub, once for each call: dispatch, decoding, the end of the product.
+    pub hub: u64,
+    /// The same for each quorum: the call of its settlement, and what it answers.
+    pub hub_quorum: u64,
     /// `TaskNetwork.submitTasks`, once for each call: dispatch, decoding, the call of the verifier.
     pub submit: u64,
     /// The same for each task: its digest, and the loop.
@@ -174,6 +182,8 @@ impl Default for Measured {
                 bls12381_g2: BLS12381_PAIRINGS + 2_250,
                 bls12381_g2_nu: BLS12381_PAIRINGS + 2_250,
             },
+            hub: 1_900,
+            hub_quorum: 8_150,
             submit: 7_000,
             submit_task: 1_500,
             reject: 13_600,
@@ -408,6 +418,19 @@ impl Measured {
             check: self.check.of(key_group),
             store: self.store(storing),
         }
+    }
+
+    /// The gas of a transaction in which a hub settles k quorums whose own transactions would take these `totals`. The 21,000 are paid
+    /// once, and one product of k + 1 pairings checks all signatures, in place of k products of two.
+    pub fn hub(&self, key_group: KeyGroup, totals: &[u64]) -> u64 {
+        let (product, pairing) = match key_group {
+            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => BN254_PRODUCT,
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => BLS12381_PRODUCT,
+        };
+        let quorums = totals.len() as u64;
+        let shared = quorums.saturating_sub(1) * (TRANSACTION + product + pairing);
+        let apart = totals.iter().fold(self.hub + quorums * self.hub_quorum, |sum, total| sum.saturating_add(*total));
+        apart.saturating_sub(shared)
     }
 }
 

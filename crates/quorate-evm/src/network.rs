@@ -107,6 +107,27 @@ pub struct Network {
 const LEFT_OUT: u64 = 2_500;
 
 impl Network {
+    /// The network of a settlement that was just deployed: it has no epoch, and no members, pages or bases.
+    pub fn deployed(key_group: KeyGroup, chain_id: u64, contract: Address) -> Self {
+        Self {
+            key_group,
+            chain_id,
+            contract,
+            nonce: 0,
+            table: 0,
+            epoch: 0,
+            required: 0,
+            enough: NEVER,
+            paid: 0,
+            keys: Vec::new(),
+            weights: Vec::new(),
+            key_pages: Vec::new(),
+            weight_pages: Vec::new(),
+            bases: Vec::new(),
+            unknown_newest: None,
+        }
+    }
+
     /// Reads the JSON of `quorate evm plan`, and checks its form.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::format::{GZIP_MAGIC, ZSTD_MAGIC, begins_like_zstd};
+use crate::format::foreign::{GZIP_MAGIC, ZSTD_MAGIC, begins_like_zstd};
 
 /// An input that may have been packed.
 pub struct Unpacked {

@@ -1,11 +1,20 @@
 //! The formats, and the guess which of them an input has.
 
+mod first_object;
+mod ssz_shape;
+pub(crate) mod foreign;
+
 use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 use std::str::FromStr;
 
-use quorate_host::{BYTE_ORDER_MARK, text::WideText};
 use thiserror::Error;
+
+use self::first_object::{DRAND_FIELDS, FirstObject, LIGHT_CLIENT_FIELDS, PORTAL_FIELDS, json, without_mark};
+use self::ssz_shape::ALTAIR_LONGEST;
+
+pub use self::foreign::Foreign;
+pub(crate) use self::ssz_shape::SszShape;
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
 pub const PEEK_LIMIT: usize = 64 << 10;
@@ -134,255 +143,11 @@ fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool 
     json(prefix).is_some_and(|json| FirstObject::scan(json, envelopes).has(fields))
 }
 
-/// Something that is often met in place of claims, and that no reader reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Foreign {
-    /// A compressed file.
-    #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
-    Packed(&'static str),
-    /// An era file of Ethereum.
-    #[error("found an era file, expected claims; `quorate history verify` verifies it")]
-    Era,
-    /// A file of Apache Arrow, which is also Feather's.
-    #[error("found an Arrow or Feather file, expected Parquet or JSON Lines; write it as Parquet")]
-    ArrowFile,
-    /// Parquet whose footer is encrypted.
-    #[error("found an encrypted Parquet file, which is not decrypted here; write it without encryption")]
-    EncryptedParquet,
-    /// Text in UTF-16 or UTF-32.
-    #[error("{0}")]
-    Wide(WideText),
-    /// YAML.
-    #[error("found YAML, expected JSON; convert it, for example with `yq -o=json`")]
-    Yaml,
-    /// Content of the Portal network, whose values are SSZ in hexadecimal digits.
-    #[error(
-        "found content of the Portal network (content_key and content_value), which is not read; get the object from a beacon node, \
-         in JSON or SSZ"
-    )]
-    Portal,
-    /// Full blocks of Chia, as a node answers with them.
-    #[error("found blocks of Chia, expected claims; `quorate history verify` verifies them")]
-    ChiaBlocks,
-    /// A block, an attestation, a contribution or a validator registration, as a beacon node answers with it.
-    #[error(
-        "found an object of the Beacon API that is no exit, no change of withdrawal credentials and of no light client, expected \
-         claims; for blocks and what they contain, give era files to `quorate history verify`"
-    )]
-    BeaconObject,
-    /// Comma-separated values.
-    #[error(
-        "found CSV, expected JSON Lines; write one JSON object a line, or a Parquet file, with \"public_key\", \"message\" and \
-         \"signature\""
-    )]
-    Csv,
-    /// SSZ of another kind, or another binary format.
-    #[error(
-        "found a binary file that is neither Parquet nor a light-client bootstrap or update in SSZ; expected one of these, or \
-         text in JSON (unpack a .ssz_snappy first)"
-    )]
-    Binary,
-}
-
-impl Foreign {
-    pub(crate) fn of(prefix: &[u8]) -> Option<Self> {
-        if let Some((_, name)) = PACKED.iter().find(|(magic, _)| prefix.starts_with(magic)) {
-            return Some(Self::Packed(name));
-        }
-        if prefix.len() >= ZSTD_MAGIC.len() && begins_like_zstd(prefix) {
-            return Some(Self::Packed("zstd"));
-        }
-        if let Some((_, foreign)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
-            return Some(*foreign);
-        }
-        if let Some(wide) = WideText::of(prefix) {
-            return Some(Self::Wide(wide));
-        }
-        // UTF-16 without a mark.
-        let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
-        if matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0)) {
-            return Some(Self::Wide(WideText::Utf16));
-        }
-        if prefix.contains(&0) && json(prefix).is_none() {
-            return Some(Self::Binary);
-        }
-        let text = String::from_utf8_lossy(without_mark(prefix));
-        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let first = lines.next()?;
-        if first.starts_with(['{', '[']) {
-            return None;
-        }
-        let is_column = |name: &str| CSV_COLUMNS.contains(&name.trim().trim_matches('"'));
-        if [',', ';', '\t'].iter().any(|separator| first.split(*separator).filter(|name| is_column(name)).count() > 1) {
-            return Some(Self::Csv);
-        }
-        if PORTAL_FIELDS.iter().any(|field| text.contains(field)) {
-            return Some(Self::Portal);
-        }
-        let key =
-            first.strip_prefix("- ").unwrap_or(first).split_once(':').map(|(key, _)| key.trim_matches(['"', '\'']));
-        let is_field = |key: &str| {
-            [&CSV_COLUMNS[..], &LIGHT_CLIENT_FIELDS, &DRAND_FIELDS].iter().any(|fields| fields.contains(&key))
-        };
-        let is_yaml = key.is_some_and(is_field)
-            || first == "---"
-            || first.starts_with("%YAML")
-            || is_mapping(first, lines.next().is_some_and(is_entry));
-        is_yaml.then_some(Self::Yaml)
-    }
-}
-
-/// What to do with a packed file.
-fn repack(codec: &str) -> &'static str {
-    match codec {
-        "gzip" | "zstd" => "unpack it first",
-        _ => "unpack it, or pack it with gzip or zstd",
-    }
-}
-
-/// Whether a line begins a mapping of YAML: a key alone, or before a list, a mapping or a text in quotes; or any key, if the next line is
-/// an entry as well. A message such as "curl: (6) Could not resolve host" has a colon, too.
-fn is_mapping(line: &str, entry_follows: bool) -> bool {
-    let Some((_, value)) = line.split_once(':').filter(|(key, _)| is_key(key)) else { return false };
-    let value = value.trim_start();
-    value.is_empty() || value.starts_with(['{', '[', '"', '\'', '|', '>']) || entry_follows
-}
-
-fn is_key(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-}
-
-/// Whether a line is an entry of a list or of a mapping in YAML.
-fn is_entry(line: &str) -> bool {
-    let of_mapping = |(key, rest): (&str, &str)| is_key(key) && (rest.is_empty() || rest.starts_with(' '));
-    line.starts_with("- ") || line.split_once(':').is_some_and(of_mapping)
-}
-
-/// How an object of a light client in SSZ is laid out, see `light_client::binary`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SszShape {
-    Bootstrap {
-        altair: bool,
-        /// Since Electra, branches are one node longer.
-        deep: bool,
-    },
-    Update {
-        altair: bool,
-        deep: bool,
-        committee: bool,
-        finality: bool,
-    },
-}
-
-impl SszShape {
-    /// The shape of an object: by the offset that it begins with, in Altair by its length.
-    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
-        let start: [u8; 8] = *bytes.first_chunk()?;
-        // An object of Altair begins with its slot, which is below 2^32.
-        if start[4..] == [0; 4]
-            && let Some((_, shape)) = ALTAIR.iter().find(|(length, _)| *length == bytes.len())
-        {
-            return Some(*shape);
-        }
-        Self::of_offset(*start.first_chunk()?)
-    }
-
-    /// Whether the bytes are several objects, each behind its length (8 bytes) and the digest of its fork (4 bytes).
-    pub(crate) fn is_list(bytes: &[u8]) -> bool {
-        let Some((length, rest)) = bytes.split_first_chunk() else { return false };
-        let length = u64::from_le_bytes(*length);
-        let altair = ALTAIR.iter().any(|(fixed, _)| *fixed as u64 + 4 == length);
-        let offset = rest.get(4..).and_then(|object| object.first_chunk());
-        length < 1 << 20 && (altair || offset.is_some_and(|offset| Self::of_offset(*offset).is_some()))
-    }
-
-    fn of_offset(offset: [u8; 4]) -> Option<Self> {
-        let offset = u32::from_le_bytes(offset);
-        SINCE_CAPELLA.iter().find(|(first, _)| *first == offset).map(|(_, shape)| *shape)
-    }
-}
-
-const fn update(altair: bool, deep: bool, committee: bool, finality: bool) -> SszShape {
-    SszShape::Update { altair, deep, committee, finality }
-}
-
-/// The lengths of Altair's objects.
-const ALTAIR: [(usize, SszShape); 4] = [
-    (24_896, SszShape::Bootstrap { altair: true, deep: false }),
-    (25_368, update(true, false, true, true)),
-    (584, update(true, false, false, true)),
-    (280, update(true, false, false, false)),
-];
-
-/// The longest of them.
-const ALTAIR_LONGEST: usize = 25_368;
-
-/// The sizes of the fixed parts since Capella, which are the offsets of the first header.
-const SINCE_CAPELLA: [(u32, SszShape); 7] = [
-    (24_788, SszShape::Bootstrap { altair: false, deep: false }),
-    (24_820, SszShape::Bootstrap { altair: false, deep: true }),
-    (25_152, update(false, false, true, true)),
-    (25_216, update(false, true, true, true)),
-    (368, update(false, false, false, true)),
-    (400, update(false, true, false, true)),
-    (172, update(false, false, false, false)),
-];
-
-pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-pub(crate) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// What a frame begins with that zstd skips, but for the lower half of its first byte. pzstd writes one before each other frame.
-const ZSTD_SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
-
-/// Whether bytes begin, as far as they go, with a frame of zstd.
-pub(crate) fn begins_like_zstd(bytes: &[u8]) -> bool {
-    let begins = |magic: [u8; 4], first_mask: u8| {
-        let masks = [first_mask, 0xff, 0xff, 0xff];
-        bytes.iter().zip(magic).zip(masks).all(|((byte, expected), mask)| byte & mask == expected)
-    };
-    begins(ZSTD_MAGIC, 0xff) || begins(ZSTD_SKIPPED, 0xf0)
-}
-
-/// What packed files begin with. gzip and zstd are here for a caller that does not unpack them, and for what is packed twice.
-const PACKED: [(&[u8], &str); 7] = [
-    (&GZIP_MAGIC, "gzip"),
-    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
-    (b"BZh", "bzip2"),
-    (b"PK\x03\x04", "zip"),
-    (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
-    // The older form, as the kernel and `lz4 -l` write it.
-    (&[0x02, 0x21, 0x4c, 0x18], "lz4"),
-    (b"\xff\x06\0\0sNaPpY", "snappy"),
-];
-/// What other binary files begin with that are often at hand.
-const BINARY: [(&[u8], Foreign); 3] =
-    [(b"e2\0\0", Foreign::Era), (b"ARROW1\0\0", Foreign::ArrowFile), (b"PARE", Foreign::EncryptedParquet)];
-const CSV_COLUMNS: [&str; 8] = ["id", "suite", "public_key", "pubkey", "public_keys", "message", "signature", "source"];
-
 const PARQUET_MAGIC: &[u8] = b"PAR1";
-const LIGHT_CLIENT_FIELDS: [&str; 5] =
-    ["attested_header", "current_sync_committee", "next_sync_committee", "sync_aggregate", "pubkeys"];
-const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
-/// What a chain info of drand has beside its key.
-const CHAIN_INFO_FIELDS: [&str; 12] = [
-    "period",
-    "genesis_time",
-    "genesisTime",
-    "groupHash",
-    "group_hash",
-    "genesis_seed",
-    "genesisSeed",
-    "chain_hash",
-    "chainHash",
-    "scheme",
-    "scheme_id",
-    "beacon_id",
-];
-/// Those of drand by which a bundle is known before it ends: it can be longer than what is looked at.
+/// Fields of drand by which a bundle is known before it ends: it can be longer than what is looked at.
 const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
 /// A claim may have a field named `round` too, so these names decide first.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
-const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
 /// A field that every full block of Chia has, near its beginning, and no other format.
 const CHIA_FIELD: &str = "foliage";
@@ -445,120 +210,12 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     Some(Ok(format))
 }
 
-/// The text, if it begins as JSON does. SSZ and UTF-16 have a zero byte near their beginning. One that comes later is damage, such as the
-/// zeros that a crash leaves at the end of a file: the reader reports the lines that have it, and reads the others.
-fn json(prefix: &[u8]) -> Option<&[u8]> {
-    let text = without_mark(prefix).trim_ascii_start();
-    let is_binary = prefix.iter().take(8).any(|byte| *byte == 0);
-    (text.starts_with(b"{") || text.starts_with(b"[")).then_some(text).filter(|_| !is_binary)
-}
-
-fn without_mark(prefix: &[u8]) -> &[u8] {
-    prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix)
-}
-
-/// The field names of the first object, as far as the bytes go.
-struct FirstObject<'a> {
-    fields: Vec<&'a [u8]>,
-    /// Those of its `message`, if that is an object. A claim's is text.
-    message_fields: Vec<&'a [u8]>,
-    closed: bool,
-}
-
-impl<'a> FirstObject<'a> {
-    fn scan(json: &'a [u8], envelopes: &[&str]) -> Self {
-        let mut names = Self { fields: Vec::new(), message_fields: Vec::new(), closed: false };
-        // The depths at which names count: that of the first object, and that of the content of its envelope.
-        let mut object_depth = None;
-        let mut content_depth = None;
-        let mut message_depth = None;
-        let mut depth = 0_usize;
-        let mut at = 0;
-        while let Some(byte) = json.get(at) {
-            match byte {
-                b'{' | b'[' => {
-                    depth += 1;
-                    if *byte == b'{' && object_depth.is_none() {
-                        object_depth = Some(depth);
-                    }
-                }
-                b'}' | b']' => {
-                    if object_depth == Some(depth) {
-                        names.closed = true;
-                        return names;
-                    }
-                    if message_depth == Some(depth) {
-                        message_depth = None;
-                    }
-                    depth = depth.saturating_sub(1);
-                }
-                b'"' => {
-                    let Some(end) = string_end(json, at + 1) else { return names };
-                    let name = &json[at + 1..end];
-                    at = end;
-                    let counts = object_depth == Some(depth) || content_depth == Some(depth);
-                    if message_depth == Some(depth) && is_field(&json[end + 1..]) {
-                        names.message_fields.push(name);
-                    } else if counts && name == b"message" && is_field(&json[end + 1..]) && !is_text(&json[end + 1..]) {
-                        message_depth = Some(depth + 1);
-                    } else if counts && is_field(&json[end + 1..]) {
-                        names.fields.push(name);
-                        if envelopes.iter().any(|known| name == known.as_bytes()) && object_depth == Some(depth) {
-                            content_depth = Some(depth + envelope_depth(&json[end + 1..]));
-                        }
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        names
-    }
-
-    /// Whether one of these is among its fields.
-    fn has(&self, fields: &[&str]) -> bool {
-        fields.iter().any(|field| self.fields.contains(&field.as_bytes()))
-    }
-
-    /// Whether it is a chain info of drand: a key with what else is public of a chain. A claim has a signature.
-    fn is_chain_info(&self) -> bool {
-        self.has(&["public_key", "publicKey"]) && self.has(&CHAIN_INFO_FIELDS) && !self.has(&["signature"])
-    }
-}
-
-/// Where the string that starts at `at` ends: the index of its closing quote.
-fn string_end(json: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        match json.get(at)? {
-            b'"' => return Some(at),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-}
-
-/// How much deeper the fields of an envelope's content lie: one for `: {`, two for `: [{`.
-fn envelope_depth(rest: &[u8]) -> usize {
-    let content = rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':');
-    if content == Some(&b'[') { 2 } else { 1 }
-}
-
-/// Whether the value behind a field's name cannot be an object, as far as the bytes go.
-fn is_text(rest: &[u8]) -> bool {
-    let value = rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':');
-    value.is_some_and(|byte| *byte != b'{')
-}
-
-/// A string is a field name when a colon follows.
-fn is_field(rest: &[u8]) -> bool {
-    rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::BufReader;
 
     use proptest::prelude::*;
+    use quorate_host::text::WideText;
 
     use super::*;
 

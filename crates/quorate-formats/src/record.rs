@@ -363,6 +363,9 @@ pub enum CheckResult {
     Failed,
     /// The input does not say enough to decide, and the check's detail says what is missing. The claim may still be valid.
     NotPossible,
+    /// As [`NotPossible`](Self::NotPossible), of something that the input leaves out although its chain may have it: nothing of it is
+    /// proved. Whoever reports a valid claim says the check's detail beside the verdict.
+    Unproved,
 }
 
 impl CheckResult {
@@ -378,7 +381,7 @@ impl fmt::Display for CheckResult {
         f.write_str(match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
-            Self::NotPossible => "not possible",
+            Self::NotPossible | Self::Unproved => "not possible",
         })
     }
 }

@@ -75,9 +75,11 @@ impl Failure {
         Self { exit: Exit::Usage, error: error.into() }
     }
 
-    /// An error while reading or writing.
+    /// An error while reading or writing. If it comes of something that has its own code, such as a link in the place of a file, it is that.
     pub fn io(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Io, error: error.into() }
+        let error = error.into();
+        let own = error.chain().find_map(|cause| cause.downcast_ref().and_then(own_exit));
+        Self { exit: own.unwrap_or(Exit::Io), error }
     }
 
     /// An error in the program itself, or in the machine.
@@ -168,8 +170,34 @@ pub trait Ends: Error + Send + Sync + 'static {
 
 impl Ends for io::Error {
     fn exit(&self) -> Exit {
-        Exit::Io
+        own_exit(self).unwrap_or(Exit::Io)
     }
+}
+
+/// An error of ours inside one of the system.
+#[derive(Debug)]
+struct Ours(Box<dyn Ends>);
+
+impl fmt::Display for Ours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for Ours {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// An error of ours as one of the system, for callers that expect those. It keeps its exit code.
+pub(crate) fn as_io(error: impl Ends) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, Ours(Box::new(error)))
+}
+
+/// The exit code of an error of ours inside one of the system.
+fn own_exit(error: &io::Error) -> Option<Exit> {
+    Some(error.get_ref()?.downcast_ref::<Ours>()?.0.exit())
 }
 
 impl<E: Ends> From<E> for Failure {

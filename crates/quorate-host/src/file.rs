@@ -25,7 +25,7 @@ use std::{
 use tempfile::{Builder, NamedTempFile};
 
 use crate::{
-    exit::{Ends, Exit},
+    exit::{Ends, Exit, as_io},
     flush, lock_file,
     other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
@@ -93,7 +93,7 @@ impl FileError {
     fn into_io(self) -> io::Error {
         match self {
             Self::Io { source, .. } => source,
-            refused => io::Error::new(ErrorKind::InvalidInput, refused),
+            refused => as_io(refused),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Ends for FileError {
             | Self::Linked { .. }
             | Self::Writers { .. }
             | Self::Readers { .. } => Exit::Usage,
-            Self::Io { .. } => Exit::Io,
+            Self::Io { source, .. } => source.exit(),
         }
     }
 }
@@ -215,10 +215,11 @@ impl Write for NewFile {
 /// How the names of files end that a kill has left unfinished. They begin with a full stop.
 const UNFINISHED: &str = ".tmp";
 
-/// Whether a name is that of a file that a kill may have left unfinished.
-pub fn is_unfinished(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name.starts_with(b".") && name.ends_with(UNFINISHED.as_bytes())
+/// The name that a file would have got which a kill may have left unfinished: `state.json` of `.state.json.AbCdEf.tmp`. `None` of any other
+/// file. A process that still runs may write it, so whoever removes it has to know that the file is of no use to that one either.
+pub fn unfinished_of(name: &OsStr) -> Option<&str> {
+    let (finished, random) = name.to_str()?.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
+    (!finished.is_empty() && !random.is_empty()).then_some(finished)
 }
 
 /// Writes a file that appears whole, and on the disk, or not at all.
@@ -618,10 +619,7 @@ mod tests {
         let mut unfinished = NewFile::begin(&path, Readers::Everybody).unwrap();
         unfinished.write_all(b"half").unwrap();
         let found = names(folder.path());
-        assert!(
-            found.len() == 1 && is_unfinished(OsStr::new(&found[0])) && found[0].starts_with(".state.json."),
-            "{found:?}"
-        );
+        assert!(found.len() == 1 && unfinished_of(OsStr::new(&found[0])) == Some("state.json"), "{found:?}");
         drop(unfinished);
         assert_eq!(names(folder.path()), [""; 0]);
         write(&path, Readers::Everybody, Existing::Refuse, b"one").unwrap();
@@ -629,7 +627,9 @@ mod tests {
         assert_eq!((kept.kind(), fs::read(&path).unwrap()), (ErrorKind::AlreadyExists, b"one".to_vec()));
         write(&path, Readers::Everybody, Existing::Replace, b"two").unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), vec!["state.json".to_owned()]));
-        assert!(!is_unfinished(OsStr::new("state.json")) && !is_unfinished(OsStr::new("notes.tmp")));
+        for other in ["state.json", "notes.tmp", ".notes.tmp", ".state.json.AbCdEf", "..a.tmp", ".a..tmp"] {
+            assert_eq!(unfinished_of(OsStr::new(other)), None, "{other}");
+        }
     }
 
     /// The process that wrote a file was killed before its flush. The next one reads the bytes from memory, and must not act on them
@@ -771,6 +771,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn nothing_but_a_regular_file_is_replaced() {
+        use crate::exit::Failure;
         use quorate_lab::run::{Run as _, shell};
 
         let folder = tempfile::tempdir().unwrap();
@@ -793,6 +794,9 @@ mod tests {
             write(&at(name), Readers::Owner, Existing::Refuse, b"new").unwrap_err();
             let error = write(&at(name), Readers::Owner, Existing::Replace, b"new").unwrap_err();
             assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains(expected), "{error}");
+            assert_eq!(error.exit(), Exit::Usage);
+            let failure = Failure::io(anyhow::Error::new(error).context("cannot write")).context("the plan");
+            assert_eq!(failure.exit, Exit::Usage, "however many say what they did");
             fs::write(at("whole"), b"new").unwrap();
             assert!(put_in_place(&at("whole"), &at(name)).unwrap_err().to_string().contains(expected));
             fs::remove_file(at("whole")).unwrap();

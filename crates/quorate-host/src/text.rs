@@ -7,7 +7,7 @@ use std::{
 
 use thiserror::Error;
 
-use crate::plain::BYTE_ORDER_MARK;
+use crate::plain::{BYTE_ORDER_MARK, clipped};
 
 /// The byte order marks of UTF-16.
 pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
@@ -36,15 +36,54 @@ impl WideText {
     }
 }
 
-/// Why a text is not the JSON that was expected. Of a text that is neither an object nor a list nothing is repeated: it may be a secret,
+/// Why a text is not the JSON that was expected. An integer that is too large is shown as the text has it, with its field. Of a text that is neither an object nor a list nothing is repeated: it may be a secret,
 /// whose file was named by mistake, and a key's digits can be a number of JSON.
 #[must_use]
 pub fn json_reason(text: &[u8], error: &serde_json::Error) -> String {
     match text.trim_ascii_start().first() {
-        None | Some(b'{' | b'[') => error.to_string(),
+        None | Some(b'{' | b'[') => integer_reason(text, error).unwrap_or_else(|| error.to_string()),
         Some(_) => "it begins with neither { nor [".to_owned(),
     }
 }
+
+/// Words about an integer that its field cannot hold; `None` if the error is another one. serde_json reads an integer above 2^64 - 1 as
+/// the nearest floating-point number, and shows that one.
+fn integer_reason(text: &[u8], error: &serde_json::Error) -> Option<String> {
+    let words = error.to_string();
+    let expected = words.rsplit_once(", expected ")?.1.split(" at line ").next()?;
+    let (least, kind) = expected.strip_prefix("a nonzero ").map_or((0, expected), |kind| (1, kind));
+    let bits = match kind {
+        "u8" => 8,
+        "u16" => 16,
+        "u32" => 32,
+        "u64" | "usize" => 64,
+        _ => return None,
+    };
+    let (line, column) = (error.line(), error.column());
+    let text = text.split(|byte| *byte == b'\n').nth(line.checked_sub(1)?)?;
+    // The error is at the last byte of the number that was read.
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'E' | b'e');
+    let read = text.get(..column)?;
+    let start = read.iter().rposition(|byte| !is_of_number(byte)).map_or(0, |place| place + 1);
+    let number = str::from_utf8(&read[start..]).ok()?;
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let name = read[..start].trim_ascii_end().strip_suffix(b":").and_then(|before| {
+        let before = before.trim_ascii_end().strip_suffix(b"\"")?;
+        let opened = before.iter().rposition(|byte| *byte == b'"')?;
+        str::from_utf8(&before[opened + 1..]).ok()
+    });
+    let field = name.map_or_else(String::new, |name| format!("\"{}\": ", clipped(name, LONGEST_SHOWN)));
+    let found = clipped(number, LONGEST_SHOWN);
+    Some(format!(
+        "{field}found {found}, expected an integer from {least} to 2^{bits} - 1, at line {line} column {column}"
+    ))
+}
+
+/// The longest name or number of a text that an error repeats.
+const LONGEST_SHOWN: usize = 100;
 
 /// A reader of text without the byte order mark that editors on Windows put in front, however few bytes a read returns.
 ///
@@ -175,6 +214,35 @@ mod tests {
             assert_eq!(reason(secret), "it begins with neither { nor [");
         }
         assert!(reason("").starts_with("EOF") && reason("{\"a\": 256}").contains("line 1"));
+    }
+
+    #[test]
+    fn an_integer_that_is_too_large_is_shown_as_it_stands_with_its_field() {
+        let whole = |text: &str| {
+            json_reason(
+                text.as_bytes(),
+                &serde_json::from_str::<std::collections::BTreeMap<String, u64>>(text).unwrap_err(),
+            )
+        };
+        for number in ["18446744073709551616", "18446744073709551617", "-1"] {
+            for text in [format!("{{\"a\": {number}}}"), format!("{{\"b\":1,\n \"a\" :\t{number} , \"c\": 2}}")] {
+                let expected = format!("\"a\": found {number}, expected an integer from 0 to 2^64 - 1, at line ");
+                assert!(whole(&text).starts_with(&expected), "{}", whole(&text));
+            }
+        }
+        let long = whole(&format!("{{\"a\": {}}}", "9".repeat(300)));
+        assert!(long.starts_with(&format!("\"a\": found {}…, expected", "9".repeat(100))), "{long}");
+        let list = "[1, 256]";
+        let error = serde_json::from_str::<Vec<u8>>(list).unwrap_err();
+        let expected = "found 256, expected an integer from 0 to 2^8 - 1, at line 1 column 7";
+        assert_eq!(json_reason(list.as_bytes(), &error), expected);
+        let error = serde_json::from_str::<Vec<std::num::NonZeroU32>>("[0]").unwrap_err();
+        assert!(json_reason(b"[0]", &error).starts_with("found 0, expected an integer from 1 to 2^32 - 1"));
+        // What is no integer keeps the words that name its type.
+        for text in ["{\"a\": 1.5}", "{\"a\": 1e30}", "{\"a\": \"7\"}", "{\"a\": null}", "{\"a\": 1"] {
+            let error = serde_json::from_str::<std::collections::BTreeMap<String, u64>>(text).unwrap_err();
+            assert_eq!(whole(text), error.to_string());
+        }
     }
 
     #[test]

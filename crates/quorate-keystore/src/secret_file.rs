@@ -214,7 +214,10 @@ pub enum SecretFileError {
 
 impl Ends for SecretFileError {
     fn exit(&self) -> Exit {
-        if matches!(self, Self::Io { .. } | Self::NotDurable { .. }) { Exit::Io } else { Exit::Usage }
+        match self {
+            Self::Io { source, .. } | Self::NotDurable { source, .. } => source.exit(),
+            Self::Exists { .. } | Self::NotRegular { .. } | Self::TooLarge { .. } => Exit::Usage,
+        }
     }
 }
 

@@ -21,7 +21,6 @@ use quorate_evm::{
     alloy_primitives::{Address, Bytes, U64, U256, hex},
     alloy_sol_types::{SolCall, SolEvent},
     digest::Contract,
-    state::NEVER,
 };
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -136,23 +135,7 @@ impl TestNode {
 
     /// The network of a contract that was just deployed, without members.
     pub fn network(&self, key_group: KeyGroup, contract: Address) -> Network {
-        Network {
-            key_group,
-            chain_id: self.chain_id(),
-            contract,
-            nonce: 0,
-            table: 0,
-            epoch: 0,
-            required: 0,
-            enough: NEVER,
-            paid: 0,
-            keys: Vec::new(),
-            weights: Vec::new(),
-            key_pages: Vec::new(),
-            weight_pages: Vec::new(),
-            bases: Vec::new(),
-            unknown_newest: None,
-        }
+        Network::deployed(key_group, self.chain_id(), contract)
     }
 
     /// The result of a method that must succeed.

@@ -7,6 +7,7 @@
 //! | `answers` | every signature with a known answer, as bytes | `answers` |
 //! | `bn254` | known answers on BN254 | `bn254` |
 //! | `forge` | true and false claims of every kind, and what the oracle says of them | `forge` |
+//! | `terms` | the terms of some network | `terms` |
 //! | `replay` | what must hold for whatever a chain's node answers about a network | `replay` |
 //! | `bodies` | what must hold for whatever a peer says to a node | `bodies` |
 //! | `command_line` | what must hold for the command line of every program | `command-line` |
@@ -35,6 +36,8 @@ pub mod answers;
 pub mod bn254;
 #[cfg(feature = "forge")]
 pub mod forge;
+#[cfg(feature = "terms")]
+pub mod terms;
 #[cfg(feature = "replay")]
 pub mod replay;
 #[cfg(feature = "bodies")]

@@ -14,6 +14,8 @@ use quorate_evm::{
     task_network::{BlockContradiction, BlockLogs, Change, ContractTerms, NetworkView, PlacedLog},
 };
 
+use crate::terms::some_terms;
+
 const NETWORK: Address = Address::repeat_byte(0xaa);
 const VERIFIER: Address = Address::repeat_byte(0xbb);
 const KEY_GROUP: KeyGroup = KeyGroup::Bls12381G2;
@@ -85,28 +87,8 @@ struct Effects {
 
 impl Chain {
     fn new() -> Self {
-        let terms = ContractTerms {
-            chain_id: 1,
-            contract: NETWORK,
-            verifier: VERIFIER,
-            token: Address::repeat_byte(0xcc),
-            key_group: KEY_GROUP,
-            pinned_slots: 1,
-            genesis: 1_000,
-            epoch_length: 100,
-            slashing_window: 100,
-            withdrawal_delay: 300,
-            unit: 1,
-            minimum_stake: 1,
-            maximum_operators: 10,
-            quorum_numerator: 2,
-            quorum_denominator: 3,
-            performer_reward: 5,
-            attester_reward: 50,
-            penalty_share: 1,
-            slash_share: 1,
-            bounty_share: 1,
-        };
+        let terms = ContractTerms { genesis: 1_000, ..some_terms() };
+        assert!(terms.contract == NETWORK && terms.verifier == VERIFIER && terms.key_group == KEY_GROUP);
         Self { view: NetworkView::new(terms), roster: U256::ZERO, owned: 0, table: 0, epoch: 0 }
     }
 

@@ -30,7 +30,7 @@ pub struct Registry {
 
 #[derive(Debug, Default)]
 struct Keys {
-    /// By epoch and snapshot: of each index the owner and the key, if the index has weight.
+    /// By epoch and snapshot, of which there is one for each epoch: of each index the owner and the key, if the index has weight.
     snapshots: BTreeMap<(u64, SnapshotId), Vec<Option<Member>>>,
     /// By the key as the contract keeps it: what it decodes to. Keys that no snapshot has any more are removed.
     decoded: HashMap<Bytes, PublicKey<MinSig>>,
@@ -94,7 +94,8 @@ impl Registry {
         Self { network, keys: Arc::default() }
     }
 
-    /// Adds a snapshot, and forgets those of epochs before `kept_from`.
+    /// Adds a snapshot, and forgets those of epochs before `kept_from`. A chain has one snapshot of an epoch, so another one of the same
+    /// epoch is forgotten, too: it was of a branch that was left.
     ///
     /// Cost: a subgroup check for each key that no snapshot before had.
     ///
@@ -129,7 +130,7 @@ impl Registry {
             }));
         }
         self.write(|keys| {
-            keys.snapshots.retain(|(epoch, _), _| *epoch >= kept_from);
+            keys.snapshots.retain(|(held, _), _| *held >= kept_from && *held != epoch);
             keys.snapshots.insert((epoch, id), of_index);
             keys.decoded.extend(decoded);
             let held: std::collections::HashSet<_> =
@@ -173,7 +174,7 @@ impl Registry {
         self.member(epoch, snapshot, index, |member| member.owner)
     }
 
-    /// What an operator weighs in the newest snapshot; zero if it is in none.
+    /// What an operator weighs in the snapshot of the newest epoch that has one; zero if it is not in it.
     pub fn weight(&self, operator: &Address) -> u64 {
         self.read(|keys| {
             let newest = keys.snapshots.values().next_back();

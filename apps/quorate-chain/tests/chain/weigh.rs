@@ -13,7 +13,6 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U64, U256},
     alloy_sol_types::SolCall,
     contract::{Settlement, StakeRegistrar},
-    state::NEVER,
 };
 use quorate_lab::{proxy::Proxy, run::Run as _};
 use serde_json::{Value, json};
@@ -22,23 +21,7 @@ use crate::program::{Folder, program};
 
 /// A settlement before its first epoch.
 fn network() -> Network {
-    Network {
-        key_group: KeyGroup::Bn254G1,
-        chain_id: 1,
-        contract: Address::repeat_byte(3),
-        nonce: 0,
-        table: 0,
-        epoch: 0,
-        required: 0,
-        enough: NEVER,
-        paid: 0,
-        keys: vec![],
-        weights: vec![],
-        key_pages: vec![],
-        weight_pages: vec![],
-        bases: vec![],
-        unknown_newest: None,
-    }
+    Network::deployed(KeyGroup::Bn254G1, 1, Address::repeat_byte(3))
 }
 
 /// What a call is made with.

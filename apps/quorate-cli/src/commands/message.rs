@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate::AnySuite;
+use quorate::{AnySuite, MinPk};
 use quorate_formats::from_hex;
 use quorate_host::{dash, exit::Failure};
 
@@ -60,17 +60,24 @@ fn is_empty(source: &str) -> Failure {
     Failure::usage(anyhow!("{source}: the message is empty; for a message of no bytes give --message 0x"))
 }
 
-/// Prints a warning if a suite of drand's signs something other than a digest.
+/// Prints a warning if a suite of Ethereum's or drand's, whose messages are digests, signs something else.
 pub(super) fn warn_of_no_digest(suite: AnySuite, message: &[u8]) {
-    if is_drand(suite) && message.len() != DIGEST {
+    let (digests, nobody) = match suite {
+        AnySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) => {
+            ("signing roots", "nothing on Ethereum has such a signature")
+        }
+        suite if is_drand(suite) => ("digests", "no beacon of drand's has such a signature"),
+        _ => return,
+    };
+    if message.len() != DIGEST {
+        let found = message.len();
         print::note(format_args!(
-            "warning: {suite} signs digests of {DIGEST} bytes, but this message has {}; no beacon of drand's has such a signature",
-            message.len()
+            "warning: {suite} signs {digests} of {DIGEST} bytes, but this message has {found}; {nobody}"
         ));
     }
 }
 
-/// Bytes that a drand node signs: a SHA-256 digest.
+/// Bytes that validators and drand's nodes sign: a digest.
 const DIGEST: usize = 32;
 
 /// The longest message that is read: 1 GiB.

@@ -29,15 +29,7 @@ impl SharedKeyFile {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = || name_of(path);
         let json = dash::text(path, LARGEST_DOCUMENT)?.into_bytes();
-        let suite = suite_of_json(&json).map_err(|error| {
-            let error = match error {
-                SharedKeyError::Json(error) => {
-                    anyhow!("it is not the JSON of a shared key: {}", json_reason(&json, &error))
-                }
-                error => error.into(),
-            };
-            Failure::usage(error).context(name())
-        })?;
+        let suite = suite_of_json(&json).map_err(|error| unreadable(&json, error).context(name()))?;
         let suite =
             Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { path: path.to_owned(), json, suite })
@@ -52,10 +44,20 @@ impl SharedKeyFile {
     pub(super) fn key<S: Bls12381Suite>(&self, backend: Backend) -> Result<SharedKey<S>, Failure> {
         let fail = |failure: Failure| failure.context(name_of(&self.path));
         let key: SharedKey<S> =
-            SharedKey::from_json(&self.json, backend).map_err(|error| fail(Failure::usage(error)))?;
+            SharedKey::from_json(&self.json, backend).map_err(|error| fail(unreadable(&self.json, error)))?;
         refuse_augmented(key.suite()).map_err(fail)?;
         Ok(key)
     }
+}
+
+/// Why a text is not a shared key.
+pub(super) fn unreadable(json: &[u8], error: SharedKeyError) -> Failure {
+    Failure::usage(match error {
+        SharedKeyError::Json(error) => {
+            anyhow!("it is not the JSON of a shared key: {}", json_reason(json, &error))
+        }
+        error => error.into(),
+    })
 }
 
 /// Writes the file of a shared key, readable by everyone, into a folder in which it is not there yet.

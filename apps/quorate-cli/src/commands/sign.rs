@@ -141,10 +141,10 @@ quorate sign [OPTIONS] --suite <NAME> --key <FILE>
 
 const EXAMPLES: &str = "\
 Examples:
-  quorate sign --suite eth2 --key key.json --message 0xabab
+  quorate sign --suite eth2 --key key.json --message 0x…
   quorate sign --suite eth2 --key key.json --message-file root.bin --claim
   printf hello | quorate sign --suite chia --key key.hex -
-  quorate sign --suite eth2 --key key.json --message 0xabab --claim \\
+  quorate sign --suite eth2 --key key.json --message 0x… --claim \\
       | quorate verify -
   quorate sign exit --network hoodi --key key.json --validator-index 7 \\
       --epoch 90000 --record key.record > exit-7.json";

@@ -190,6 +190,21 @@ fn a_false_signature_makes_none() {
     plan(&["--signers", "!2", "--signature", &signature]).exits(2).says("--result");
 }
 
+/// Nobody signs a deadline of nothing. A place to store the quorum counts in the gas, also where nothing is settled yet.
+#[test]
+fn without_results_a_deadline_is_refused_and_a_store_is_priced() {
+    for deadline in ["1900000000", "none"] {
+        plan(&["--signers", "!2", "--deadline", deadline]).exits(2).says("--result <HEX>");
+        plan(&["--signers", "!2", "--result", RESULT, "--deadline", deadline]).exits(0);
+    }
+    let gas = |more: &[&str]| {
+        let object = plan(&[&["--signers", "!2", "--json"], more].concat()).exits(0).object();
+        ["total", "store"].map(|name| object["gas"][name].as_u64().unwrap())
+    };
+    let (without, with) = (gas(&[]), gas(&["--store", "9"]));
+    assert!(without[1] == 0 && with[1] > 20_000 && with[0] > without[0] + 20_000, "{without:?} {with:?}");
+}
+
 #[test]
 fn a_quorum_that_is_too_light_is_said_to_be() {
     for more in [&["--json"][..], &["--result", RESULT]] {
@@ -244,7 +259,7 @@ fn lists_that_are_wrong_are_named() {
     plan(&[]).exits(2).says("--signers");
     plan(&["--signers", "0", "--result", "00"]).exits(2).says("--result");
     for deadline in ["-1", "tomorrow", "18446744073709551616"] {
-        plan(&["--signers", "0", "--deadline", deadline]).exits(2);
+        plan(&["--signers", "0", "--result", RESULT, "--deadline", deadline]).exits(2).says("--deadline");
     }
     for store in ["65535", "65534", "-1", "somewhere"] {
         plan(&["--signers", "0", "--store", store]).exits(2);

@@ -6,6 +6,7 @@ use quorate::Options;
 use quorate_evm::{
     Collection, KeyGroup, Network, OperatorKey, Transaction,
     alloy_primitives::{Address, B256},
+    gas::{MOST_GAS, Measured},
     hub::{self, Settling},
     transaction::Sender,
 };
@@ -26,21 +27,12 @@ fn secret(key_group: KeyGroup, member: u8) -> OperatorKey {
 /// A settlement of three members, of which two are required. It has settled nothing yet.
 fn network(key_group: KeyGroup, contract: u8) -> Network {
     Network {
-        key_group,
-        chain_id: 5,
-        contract: Address::repeat_byte(contract),
-        nonce: 0,
-        table: 0,
         epoch: 1,
         required: 2,
         enough: 2,
-        paid: 0,
         keys: (0..3).map(|member| secret(key_group, member).member()).collect(),
         weights: vec![1; 3],
-        key_pages: Vec::new(),
-        weight_pages: Vec::new(),
-        bases: Vec::new(),
-        unknown_newest: None,
+        ..Network::deployed(key_group, 5, Address::repeat_byte(contract))
     }
 }
 
@@ -92,6 +84,11 @@ fn signed_plans_of(key_group: KeyGroup) {
     assert_eq!(transaction.calldata, hub::call(&settling));
     assert_eq!(transaction.access_list, [1, 2].map(Address::repeat_byte));
     assert_eq!(transaction.about, "settle 2 quorums of 2 settlements by a hub");
+    let totals = [0, 1].map(|place: usize| plans[place].1["gas"]["total"].as_u64().unwrap());
+    let total = Measured::default().hub(key_group, &totals);
+    assert!(totals[0] < total && total < totals[0] + totals[1], "{total} of {totals:?}");
+    let digits: String = printed.err.chars().filter(char::is_ascii_digit).collect();
+    assert_eq!((printed.err.lines().count(), digits), (1, total.to_string()), "{}", printed.err);
 }
 
 #[test]
@@ -118,6 +115,14 @@ fn plans_that_a_hub_cannot_settle_are_named() {
     refused(&[&other], &["bn254.json", "no hub takes keys of bn254-g2"]);
     let other = changed("call.json", &|plan| plan["calldata"] = json!(B256::ZERO));
     refused(&[&other], &["call.json", "not a call of settle or settleAll"]);
+    // Each plan fits a transaction, and both do not.
+    let halves = [1, 2].map(|contract| {
+        let (_, mut object) = plan(&folder, &network(KeyGroup::Bls12381G2, contract), true);
+        object["gas"]["total"] = json!(MOST_GAS / 2 + 60_000);
+        folder.file(&format!("half-{contract}.json"), object.to_string())
+    });
+    refused(&[&halves[0], &halves[1]], &["name fewer plans", "and one has at most 16777216"]);
+    hub_of(&[&halves[0]]).exits(0);
     let other = folder.file("text.json", "{}");
     refused(&[&other], &["text.json: this is not what `quorate evm plan --json` prints"]);
     // Without a plan there is nothing to settle.

@@ -299,18 +299,28 @@ fn an_empty_message_is_refused() {
     assert_eq!(room.run([&sign[..], &["--message", "0x"]].concat()).code, 0);
 }
 
-/// Beacons sign digests: anything else is said to be unusual, and signed.
+/// Beacons and validators sign digests: anything else is said to be unusual, and signed. Other suites sign any message.
 #[test]
-fn drand_signs_digests() {
-    let room = Room::new();
-    room.new_key("drand-quicknet", "key");
-    let sign = |message: &str| {
-        let output = room.run(["sign", "--suite", "drand-quicknet", "--key", "key", "--message", message]);
-        assert_eq!(output.out.trim_end().len(), 96);
-        output.err
-    };
-    assert_eq!(sign(&"00".repeat(32)), "");
-    assert!(sign("00").contains("digests of 32 bytes"));
+fn what_is_no_digest_is_said() {
+    for (suite, digits, digests) in [
+        ("drand-quicknet", 96, Some("signs digests of 32 bytes, but this message has")),
+        ("eth2", 194, Some("eth2 signs signing roots of 32 bytes, but this message has")),
+        ("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_", 192, None),
+        ("chia", 192, None),
+    ] {
+        let room = Room::new();
+        room.new_key(suite, "key");
+        let sign = |message: &str| {
+            let output = room.run(["sign", "--suite", suite, "--key", "key", "--message", message]);
+            assert_eq!(output.out.trim_end().len(), digits, "{suite}");
+            output.err
+        };
+        assert_eq!(sign(&"00".repeat(32)), "", "{suite}");
+        for message in ["00".to_owned(), "00".repeat(31), "00".repeat(33)] {
+            let said = sign(&message);
+            assert!(digests.map_or(said.is_empty(), |digests| said.contains(digests)), "{suite}: {said}");
+        }
+    }
 }
 
 /// Hexadecimal, keystore and back; the keystore remembers path and description, and takes a new passphrase.
@@ -1104,7 +1114,7 @@ fn a_closed_pipe_ends_quietly() {
     room.new_key("eth2", "key");
     for args in [
         &["key", "show", "--suite", "eth2", "key"][..],
-        &["sign", "--suite", "eth2", "--key", "key", "--message", "00"],
+        &["sign", "--suite", "eth2", "--key", "key", "--message", &"00".repeat(32)],
         &["completions", "bash"],
         &["man"],
         &["selftest"],

@@ -120,6 +120,26 @@ fn a_merge_reads_well() {
     assert_eq!(fs::read_to_string(run.join("verdicts.jsonl")).unwrap().lines().count(), 15);
 }
 
+/// A fault of one version is in its results alone, so whoever reads the report has to know that there are several.
+#[test]
+fn a_merge_says_that_results_are_of_several_versions() {
+    let folder = claims(2, 2);
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    let merged = history(&[&"merge", &run]).exits(1);
+    assert!(!merged.out.contains("versions of quorate"), "{}", merged.out);
+    // A receipt of an older version, which states no digest of itself.
+    let path = run.join("results/000001.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let (verdicts, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let mut receipt = serde_json::from_str::<Value>(last).unwrap()["receipt"].take();
+    let newer = std::mem::replace(&mut receipt["version"], "0.0.9".into());
+    fs::write(&path, format!("{verdicts}\n{{\"receipt\":{receipt}}}\n")).unwrap();
+    let merged = history(&[&"merge", &run]).exits(1);
+    let expected = format!("results of 2 versions of quorate: 0.0.9, {}\n", newer.as_str().unwrap());
+    assert!(merged.out.contains(&expected), "{}", merged.out);
+}
+
 /// Before the results are read: of a million shards that takes hours.
 #[test]
 fn a_merge_refuses_a_link_in_the_place_of_what_it_writes() {
@@ -135,6 +155,18 @@ fn a_merge_refuses_a_link_in_the_place_of_what_it_writes() {
         assert!(!run.join("elsewhere").exists());
         fs::remove_file(run.join(name)).unwrap();
     }
+}
+
+/// The result would take the link's place, and what it leads to would stay as it is.
+#[test]
+fn a_link_in_the_place_of_a_result_is_refused() {
+    let folder = claims(1, 2);
+    let run = plan(folder.path());
+    fs::create_dir_all(run.join("results")).unwrap();
+    let link = run.join("results/000000.jsonl");
+    std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+    history(&[&"run", &run]).refused("is a link, which would be replaced and not followed");
+    assert!(link.is_symlink() && fs::read_dir(run.join("results")).unwrap().count() == 1);
 }
 
 /// An id is whatever JSON allows: half a character, and numbers that no machine word holds.
@@ -254,6 +286,8 @@ fn a_process_that_is_killed_again_and_again_loses_and_doubles_nothing() {
         kills += 1;
     }
     assert!(kills > 2, "the run ended before it could be killed");
+    let unfinished = "the process that ends a shard removes what a killed one has not finished of it";
+    assert_eq!(fs::read_dir(killed.join("results")).unwrap().count(), 24, "{unfinished}");
     let merge = history(&[&"merge", &killed, &"--json"]);
     assert_eq!(merge.code, 1, "{}", merge.err);
     let report: Value = serde_json::from_str(&merge.out).unwrap();

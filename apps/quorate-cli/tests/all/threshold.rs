@@ -665,6 +665,10 @@ fn shared_keys_that_are_none_are_refused() {
         (whole.repeat(2), "trailing characters"),
         (whole.replace("\"threshold\": 2", "\"threshold\": 0"), "the threshold is 0"),
         (whole.replace("\"threshold\": 2", "\"threshold\": 3"), "the commitment has 2 points"),
+        (
+            whole.replace("\"threshold\": 2", "\"threshold\": 18446744073709551617"),
+            "\"threshold\": found 18446744073709551617, expected an integer from 0 to 2^64 - 1",
+        ),
         (whole.replace("\"participants\": 3", "\"participants\": 1"), "there are only 1 participants"),
         (whole.replace(text(&key["public_key"]), &identity), "point 0 of the commitment"),
         (whole.replacen(text(&key["public_key"]), text(&key["commitment"][1]), 1), "the public key is not the first"),

@@ -14,6 +14,7 @@ use axum::{
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use quorate::from_hex;
 use quorate_evm::alloy_primitives::{B256, Bytes, keccak256};
+use quorate_host::listen::media_type;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::{
@@ -95,8 +96,7 @@ fn authorise(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
 
 async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<BodyBytes, ApiError> {
     let content_type = headers.get(CONTENT_TYPE).and_then(|header| header.to_str().ok()).unwrap_or_default();
-    let content_type = content_type.split(';').next().unwrap_or_default().trim();
-    if !content_type.eq_ignore_ascii_case("application/json") {
+    if media_type(content_type) != "application/json" {
         let message = "send the header `Content-Type: application/json`";
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
     }

@@ -289,9 +289,9 @@ async fn of_operator(
 #[cfg(test)]
 mod tests {
     use quorate_evm::{Finality, alloy_primitives::Bytes, alloy_sol_types::SolCall as _};
-    use quorate_lab::proxy::Proxy;
+    use quorate_lab::{proxy::Proxy, terms::some_terms};
 
-    use super::{super::tests::terms, *};
+    use super::*;
 
     const OWN: Address = Address::repeat_byte(1);
     const OTHER: Address = Address::repeat_byte(2);
@@ -344,7 +344,7 @@ mod tests {
 
     /// The number of tasks to tally, the index and the unpaid part of each share to claim, and how many questions that took.
     fn asked(changes: Vec<Change>, operator: Address) -> (usize, Vec<(U256, U256)>, u64) {
-        let (node, terms) = (node(), terms());
+        let (node, terms) = (node(), some_terms());
         let rpc = Rpc::new(&node.url).unwrap();
         let epochs = by_epoch(&terms, changes);
         let (tasks, shares) = runtime().unwrap().block_on(async {

@@ -335,32 +335,6 @@ mod tests {
 
     use super::*;
 
-    /// The terms of some network.
-    pub(super) fn terms() -> ContractTerms {
-        ContractTerms {
-            chain_id: 1,
-            contract: Address::repeat_byte(0xaa),
-            verifier: Address::repeat_byte(0xbb),
-            token: Address::repeat_byte(0xcc),
-            key_group: KeyGroup::Bls12381G2,
-            pinned_slots: 1,
-            genesis: 0,
-            epoch_length: 100,
-            slashing_window: 100,
-            withdrawal_delay: 300,
-            unit: 1,
-            minimum_stake: 1,
-            maximum_operators: 10,
-            quorum_numerator: 2,
-            quorum_denominator: 3,
-            performer_reward: 5,
-            attester_reward: 50,
-            penalty_share: 1,
-            slash_share: 1,
-            bounty_share: 1,
-        }
-    }
-
     /// What a command knows of a token of which the node answers this about the decimals, and that it has no symbol.
     fn token(decimals: impl Fn() -> std::result::Result<Value, String> + Send + 'static) -> Result<Token> {
         let selector = Bytes::from(Erc20::decimalsCall {}.abi_encode());

@@ -164,9 +164,9 @@ async fn doubt_of_key(rpc: &Rpc, terms: &ContractTerms, operator: Address, key: 
 
 #[cfg(test)]
 mod tests {
-    use quorate_lab::proxy::Proxy;
+    use quorate_lab::{proxy::Proxy, terms::some_terms};
 
-    use super::{super::tests, *};
+    use super::*;
 
     /// The contract reverts for a key that it does not know. A node that fails says nothing about the key.
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         ] {
             let node = Proxy::alone(move |_, _| Err(said.to_owned()));
             let rpc = Rpc::new(&node.url).unwrap();
-            let terms = tests::terms();
+            let terms = some_terms();
             let asked = doubt_of_key(&rpc, &terms, Address::ZERO, Bytes::new());
             let doubt = runtime().unwrap().block_on(asked).unwrap();
             assert!(doubt.starts_with(expected), "{doubt}");

@@ -49,6 +49,17 @@ pub enum ChainOrder {
     BeginEpoch,
 }
 
+impl ChainOrder {
+    /// What it is for; none for the begin of an epoch, which is that of the chain when it is carried out.
+    fn purpose(&self) -> Option<Purpose> {
+        match self {
+            Self::Settle(settlement) => Some(Purpose::Settle(settlement.candidate.id)),
+            Self::Report { operator, evidence } => Some(Purpose::Report(*operator, evidence.id())),
+            Self::BeginEpoch => None,
+        }
+    }
+}
+
 /// What the loop is told.
 #[derive(Debug)]
 pub enum ChainNews {
@@ -127,6 +138,37 @@ pub struct ChainEdge {
     unconfirmed: Option<String>,
     /// Why nothing is submitted, in words: what was read may not be the chain any more.
     astray: Option<String>,
+    /// The orders that wait meanwhile.
+    waiting: Waiting,
+}
+
+/// Orders that wait while the chain's node cannot be believed. The loop hears nothing of it: after a failure it waits longer each time, up
+/// to minutes, as after refusals of the contract, and this one ends when the node has caught up.
+#[derive(Debug, Default)]
+struct Waiting(BTreeMap<Purpose, ChainOrder>);
+
+impl Waiting {
+    /// The order, if it need not wait for this reason. It takes the place of an earlier one of the same purpose. The begin of an epoch does
+    /// not wait: the loop sees at each block whether it is still wanted.
+    fn unless(&mut self, astray: Option<&str>, order: ChainOrder) -> Option<ChainOrder> {
+        let (Some(why), Some(purpose)) = (astray, order.purpose()) else { return Some(order) };
+        if self.0.insert(purpose, order).is_none() {
+            tracing::info!(%purpose, "it waits until the chain's node can be believed: {why}");
+        }
+        None
+    }
+
+    /// Notes what the chain's logs say: what is settled needs no settlement.
+    fn change(&mut self, change: &Change) {
+        if let Change::Settled { id, .. } = change {
+            self.0.remove(&Purpose::Settle(*id));
+        }
+    }
+
+    /// Takes all of them out.
+    fn release(&mut self) -> Vec<ChainOrder> {
+        std::mem::take(&mut self.0).into_values().collect()
+    }
 }
 
 /// What was submitted and may still succeed, or did and is not confirmed. The loop orders a call again after some time, while the submitter
@@ -241,6 +283,7 @@ impl ChainEdge {
             under_way: UnderWay::default(),
             unconfirmed: None,
             astray: None,
+            waiting: Waiting::default(),
         };
         (edge, ChainHandle { orders, news })
     }
@@ -282,18 +325,22 @@ impl ChainEdge {
             Ok(Ok(changes)) => {
                 for change in &changes {
                     self.under_way.change(change);
+                    self.waiting.change(change);
                     if let Change::Block { number, time, .. } = change {
                         self.head = Some((*number, *time));
                     }
                 }
                 *first &= self.head.is_none();
+                let mut told = if changes.is_empty() { Vec::new() } else { vec![ChainNews::Changes(changes)] };
                 if self.follower.is_current() {
                     self.astray = None;
                     self.show();
+                    let orders = self.waiting.release().into_iter();
+                    told.extend(orders.flat_map(|order| self.carry_out(order)));
                 } else if self.follower.is_behind() {
                     self.astray = Some("the chain's node is behind what was read of it".to_owned());
                 }
-                return if changes.is_empty() { Vec::new() } else { vec![ChainNews::Changes(changes)] };
+                return told;
             }
             Ok(Err(error)) => {
                 // A node that does not answer says nothing of the chain.
@@ -354,6 +401,8 @@ impl ChainEdge {
     }
 
     fn carry_out(&mut self, order: ChainOrder) -> Vec<ChainNews> {
+        let astray = self.astray.as_deref().filter(|_| self.submitter.is_some());
+        let Some(order) = self.waiting.unless(astray, order) else { return Vec::new() };
         match order {
             ChainOrder::Settle(settlement) => {
                 let id = settlement.candidate.id;
@@ -463,7 +512,8 @@ async fn next_event(events: Option<&mut mpsc::Receiver<SubmitEvent<Sending>>>) -
 
 #[cfg(test)]
 mod tests {
-    use quorate_evm::Finality;
+    use quorate_evm::{Finality, MemberSet};
+    use quorate_network::message::candidate_for;
 
     use super::*;
 
@@ -513,6 +563,29 @@ mod tests {
         let mut under_way = UnderWay::default();
         under_way.note(&SubmitEvent::Undone { label: label(2), transaction });
         assert!(under_way.has(&label(2).purpose), "it is sent again");
+    }
+
+    /// A failure would be waited for as long as a refusal of the contract, in the end for five minutes.
+    #[test]
+    fn a_settlement_waits_for_a_node_that_is_behind_and_does_not_fail() {
+        let id = B256::repeat_byte;
+        let order = |number| {
+            let candidate = candidate_for(3, SnapshotId::ZERO, id(number), 0, b"result");
+            let signers = MemberSet::full(usize::from(number));
+            ChainOrder::Settle(Box::new(Settlement { candidate, signers, signatures: Vec::new() }))
+        };
+        let settles = |order: &ChainOrder, number| order.purpose() == Some(Purpose::Settle(id(number)));
+        let mut waiting = Waiting::default();
+        assert!(waiting.unless(None, order(1)).is_some_and(|order| settles(&order, 1)), "nothing is in its way");
+        for number in [1, 2, 3, 2] {
+            assert!(waiting.unless(Some("it is behind"), order(number)).is_none());
+        }
+        let begin = waiting.unless(Some("it is behind"), ChainOrder::BeginEpoch);
+        assert!(matches!(begin, Some(ChainOrder::BeginEpoch)));
+        waiting.change(&settled(id(3)));
+        let released = waiting.release();
+        assert!(matches!(&released[..], [first, second] if settles(first, 1) && settles(second, 2)), "{released:?}");
+        assert!(waiting.release().is_empty());
     }
 
     fn settled(id: B256) -> Change {

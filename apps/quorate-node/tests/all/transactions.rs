@@ -128,6 +128,33 @@ fn what_may_have_been_sent_is_named() {
     }
 }
 
+/// A node refuses in words that are no known ones, so the transaction may be mined all the same, and is waited for for minutes. Why it is
+/// waited for is said before.
+#[test]
+fn an_unknown_refusal_is_said_before_the_transaction_is_waited_for() {
+    let words = "internal error: upstream timed out";
+    let (node, _) = chain(|method, _| (method == "eth_getTransactionByHash").then_some(Value::Null));
+    let front = Proxy::start(&node.url);
+    front.tells(move |question, answer| {
+        if question["method"] == "eth_sendRawTransaction" {
+            let error = json!({ "code": -32603, "message": words });
+            *answer = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+        }
+        true
+    });
+    let folder = Folder::new();
+    let mut running = Running::start(create(&folder, &front).stdout(Stdio::null()).stderr(Stdio::piped()));
+    let mut err = BufReader::new(running.child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains(words) {
+        assert_ne!(err.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    let hash = said.lines().find_map(|line| line.strip_prefix("the token: sending transaction ")).unwrap();
+    assert!(said.contains(&format!("transaction {hash} may be sent all the same")), "{said}");
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 130, "it still waits");
+}
+
 #[test]
 fn an_interruption_names_what_may_still_be_mined() {
     let (node, _) = chain(|_, _| None);

@@ -191,6 +191,27 @@ fn a_snapshot_with_a_bad_key_is_refused_whole() {
     registry.insert(7, SNAPSHOT, &[RegisteredMember { weight: 0, ..member(1, 0) }], 0).unwrap();
 }
 
+/// Whichever of their ids is greater. After a reorganisation the one that was told last is the chain's.
+#[test]
+fn a_snapshot_takes_the_place_of_another_one_of_its_epoch() {
+    for (before, after) in [(3, 4), (4, 3)] {
+        let [before, after] = [before, after].map(SnapshotId::repeat_byte);
+        let registry = Registry::new(NETWORK);
+        let weight = || registry.weight(&Address::repeat_byte(1));
+        registry.insert(7, before, &[member(1, 10), member(2, 1)], 0).unwrap();
+        registry.insert(7, after, &[member(1, 4)], 0).unwrap();
+        assert_eq!((weight(), registry.weight(&Address::repeat_byte(2))), (4, 0));
+        assert!(!registry.has(7, before) && registry.has(7, after));
+        // One of an epoch before is no newer, whenever it is told.
+        registry.insert(6, before, &[member(1, 9)], 0).unwrap();
+        assert_eq!(weight(), 4);
+        registry.insert(8, before, &[member(1, 6)], 0).unwrap();
+        assert_eq!(weight(), 6);
+        registry.remove(8);
+        assert_eq!(weight(), 4);
+    }
+}
+
 /// The statement by which an operator's key binds a peer.
 fn bind(number: u8, network: Contract, peer: &[u8]) -> Bytes {
     Bytes::copy_from_slice(operator(number).sign(&PeerBinding { network, peer }.digest()).as_bytes())

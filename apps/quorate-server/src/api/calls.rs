@@ -8,6 +8,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use quorate_host::listen::media_type;
 
 use super::error::ApiError;
 use crate::app::App;
@@ -28,7 +29,7 @@ pub(super) fn is_call(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let (Some(stated), None) = (types.next(), types.next()) else { return false };
     let Ok(stated) = stated.to_str() else { return false };
-    let kind = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = media_type(stated);
     kind == "application/grpc" || kind.starts_with("application/grpc+")
 }
 

@@ -14,7 +14,7 @@ use axum::{
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
-use quorate_host::listen::PIECE;
+use quorate_host::listen::{PIECE, media_type};
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
@@ -150,7 +150,7 @@ impl Content {
         let Some(stated) = stated else {
             return refused(format!("the header Content-Type is missing; expected {}", Self::EXPECTED));
         };
-        let kind = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = media_type(&stated);
         match kind.as_str() {
             "application/json" => Ok(Self::Json),
             "application/x-ndjson" => Ok(Self::Lines),

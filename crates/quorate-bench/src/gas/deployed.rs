@@ -224,21 +224,12 @@ impl Deployed {
         let required = if equal { weights[0].into() } else { all * 2 / 3 };
         let (threshold, _) = state::enough(&weights, required);
         let network = Network {
-            key_group,
-            chain_id: CHAIN_ID,
-            contract: address,
-            nonce: 0,
-            table: 0,
-            epoch: 0,
             required,
             enough: 0,
-            paid: 0,
             keys,
             weights,
             key_pages,
-            weight_pages: Vec::new(),
-            bases: Vec::new(),
-            unknown_newest: None,
+            ..Network::deployed(key_group, CHAIN_ID, address)
         };
         let mut this = Self { chain, network, secrets, address };
         this.begin(U256::ZERO, threshold);

@@ -24,7 +24,7 @@ use super::{
     payer::Payer,
 };
 use crate::{
-    fees::FeeLimits,
+    fees::{FeeLimits, TipCut},
     gas::gas_limit,
     nonce::count,
     refusal::SendRefusal,
@@ -47,8 +47,8 @@ pub(super) struct Driver<L> {
     events: Sender<SubmitEvent<L>>,
     /// Whether the last round failed, so that a failure is logged once.
     fails: bool,
-    /// That the node asked last for a higher tip than is allowed, in words. It is logged once, and said with each refusal.
-    tip_cut: Option<String>,
+    /// That the node asked last for a higher tip than is allowed. It is logged once, and said with each refusal.
+    tip_cut: Option<TipCut>,
     seen: Seen,
     /// The newest block, and those of the accounts called in it that have code.
     contracts: (B256, BTreeSet<Address>),
@@ -77,18 +77,18 @@ impl From<RpcError> for Stop {
 
 /// Why a call is not sent.
 enum Unsent {
-    /// The contract or the node refuses it, for this reason.
+    /// The contract refuses it, or a check of the node, for this reason.
     Refused(String),
+    /// The node fails, which says nothing about the call.
     Rpc(RpcError),
 }
 
 impl From<RpcError> for Unsent {
     fn from(error: RpcError) -> Self {
-        match error {
-            RpcError::Refused { .. } | RpcError::Halted { .. } if !error.may_pass() => {
-                Self::Refused(error.revert().unwrap_or_else(|| error.to_string()))
-            }
-            _ => Self::Rpc(error),
+        if error.is_of_call() {
+            Self::Refused(error.revert().unwrap_or_else(|| error.to_string()))
+        } else {
+            Self::Rpc(error)
         }
     }
 }
@@ -181,8 +181,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         self.signed.retain(|hash, _| unfinished.contains(hash));
         let prices = FeeLimits::prices(&self.rpc, &newest).await?;
         let tip_cut = self.settings.fees.tip_cut(prices);
-        if let (None, Some(words)) = (&self.tip_cut, &tip_cut) {
-            tracing::warn!("{words}");
+        if let (None, Some(cut)) = (self.tip_cut, tip_cut) {
+            tracing::warn!("{cut}");
         }
         self.tip_cut = tip_cut;
         for due in self.machine.due(prices, self.now()) {
@@ -380,7 +380,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
 
     /// A node's words about fees that are too low for it, with the reason if it is ours.
     fn with_tip(&self, words: &str) -> String {
-        self.tip_cut.as_ref().map_or_else(|| words.to_owned(), |cut| format!("{words}; {cut}"))
+        self.tip_cut.map_or_else(|| words.to_owned(), |cut| format!("{words}; {cut}"))
     }
 }
 
@@ -402,6 +402,8 @@ mod tests {
     /// What a node answers to a transaction, and which it took.
     struct Node {
         takes: Result<(), &'static str>,
+        /// What it answers to a simulation.
+        simulates: Result<(), &'static str>,
         estimate: &'static str,
         newest: u8,
         /// Of each account.
@@ -444,7 +446,10 @@ mod tests {
             "eth_getTransactionByHash" if node.has => json!({ "hash": parameters[0] }),
             "eth_getTransactionByHash" => Value::Null,
             "eth_getCode" => json!(node.code),
-            "eth_call" => json!("0x"),
+            "eth_call" => {
+                node.simulates.map_err(str::to_owned)?;
+                json!("0x")
+            }
             "eth_estimateGas" => json!(node.estimate),
             // 25 gwei.
             "eth_maxPriorityFeePerGas" => json!("0x5d21dba00"),
@@ -463,7 +468,16 @@ mod tests {
 
     /// The same where the chain's id is known, or asked for.
     fn rig_of(chain_id: Option<u64>, takes: Result<(), &'static str>, estimate: &'static str) -> Rig {
-        let node = Node { takes, estimate, newest: 9, code: "0x60", taken: 0, has: false, asked: BTreeMap::new() };
+        let node = Node {
+            takes,
+            simulates: Ok(()),
+            estimate,
+            newest: 9,
+            code: "0x60",
+            taken: 0,
+            has: false,
+            asked: BTreeMap::new(),
+        };
         let node = Arc::new(Mutex::new(node));
         let answering = node.clone();
         let proxy = Proxy::alone(move |method, parameters| answer(&mut answering.lock().unwrap(), method, parameters));
@@ -522,7 +536,8 @@ mod tests {
         rig.submit(1);
         let (_, told) = rig.round();
         let [SubmitEvent::Refused { label: 1, reason }] = &told[..] else { panic!("{told:?}") };
-        assert!(reason.starts_with(TOO_LOW) && reason.ends_with("more than --max-tip 3"), "{reason}");
+        assert!(reason.starts_with(TOO_LOW) && reason.contains("more than --max-tip 3"), "{reason}");
+        assert!(reason.ends_with("until --max-tip is raised"), "{reason}");
         assert!(rig.driver.machine.unfinished().is_empty());
         // Another transaction has the nonce: it may be mined, so the next offer is higher.
         rig.node.lock().unwrap().takes = Err("replacement transaction underpriced");
@@ -579,6 +594,30 @@ mod tests {
         let (ended, told) = rig.round();
         assert!(!ended && matches!(told[..], [SubmitEvent::Sent { label: 1, nonce: 0, .. }]), "{told:?}");
         assert_eq!(rig.driver.machine.unfinished().len(), 1, "its nonce is not given to another call");
+    }
+
+    /// A node that has no state of the newest block says nothing about the call, which is simulated again. A contract or a check does.
+    #[test]
+    fn a_node_that_fails_to_simulate_refuses_no_call() {
+        for words in
+            ["header not found", "unknown block", "missing trie node 07", "execution timeout", "internal error"]
+        {
+            let mut rig = rig(Ok(()), "0x5208");
+            rig.node.lock().unwrap().simulates = Err(words);
+            rig.submit(1);
+            assert_eq!(rig.round(), (false, Vec::new()), "{words}");
+            rig.node.lock().unwrap().simulates = Ok(());
+            let (_, told) = rig.round();
+            assert!(matches!(told[..], [SubmitEvent::Sent { label: 1, .. }, ..]), "{words}: {told:?}");
+        }
+        for words in ["execution reverted", "out of gas", "insufficient funds for gas * price + value"] {
+            let mut rig = rig(Ok(()), "0x5208");
+            rig.node.lock().unwrap().simulates = Err(words);
+            rig.submit(1);
+            let (ended, told) = rig.round();
+            let [SubmitEvent::Refused { label: 1, reason }] = &told[..] else { panic!("{told:?}") };
+            assert!(ended && reason.contains(words), "{reason}");
+        }
     }
 
     /// It would run out of gas, and be paid.

@@ -410,10 +410,10 @@ mod tests {
     };
 
     use alloy::primitives::{U64, keccak256};
-    use quorate_evm::{KeyGroup, task_network::ContractTerms};
     use quorate_lab::{
         proxy::{Proxy, ProxyReply},
         run::LIMIT,
+        terms::some_terms,
     };
     use serde_json::{Value, json};
     use tokio::{
@@ -423,31 +423,6 @@ mod tests {
 
     use super::*;
     use crate::log_window::windows;
-
-    fn terms() -> ContractTerms {
-        ContractTerms {
-            chain_id: 1,
-            contract: Address::repeat_byte(0xaa),
-            verifier: Address::repeat_byte(0xbb),
-            token: Address::repeat_byte(0xcc),
-            key_group: KeyGroup::Bls12381G2,
-            pinned_slots: 1,
-            genesis: 0,
-            epoch_length: 100,
-            slashing_window: 100,
-            withdrawal_delay: 300,
-            unit: 1,
-            minimum_stake: 1,
-            maximum_operators: 10,
-            quorum_numerator: 2,
-            quorum_denominator: 3,
-            performer_reward: 5,
-            attester_reward: 50,
-            penalty_share: 1,
-            slash_share: 1,
-            bounty_share: 1,
-        }
-    }
 
     fn hash(chain: u8, number: u64) -> B256 {
         keccak256([&[chain][..], &number.to_be_bytes()].concat())
@@ -480,7 +455,7 @@ mod tests {
     fn follower(node: &Proxy) -> NetworkFollower {
         let settings = FollowSettings { confirmations: Confirmations::Blocks(0), ..FollowSettings::default() };
         let window = LogWindow::new(settings.blocks_per_request);
-        let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(terms()));
+        let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(some_terms()));
         NetworkFollower { rpc, settings, window, view, draft: None, lag: Lag::default(), is_current: false }
     }
 

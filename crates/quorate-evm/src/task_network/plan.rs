@@ -15,7 +15,6 @@ use crate::{
     member_set::MemberSet,
     network::{Network, PlanError, PointError, QuorumSignature, SignatureError},
     quorum::{EncodeQuorumError, Store},
-    state::NEVER,
     task::Task,
 };
 
@@ -219,21 +218,11 @@ fn proof(terms: &ContractTerms, signed: &SignedTask) -> Result<Bytes, CallError>
     let signature = QuorumSignature::from_bytes(key_group, &signed.signature)?;
     // A network of this member alone, whose quorum is the member.
     let alone = Network {
-        key_group,
-        chain_id: terms.chain_id,
-        contract: terms.verifier,
-        nonce: 0,
-        table: 0,
         epoch: 1,
         required: 1,
-        enough: NEVER,
-        paid: 0,
         keys: vec![signed.key.clone()],
         weights: vec![1],
-        key_pages: Vec::new(),
-        weight_pages: Vec::new(),
-        bases: Vec::new(),
-        unknown_newest: None,
+        ..Network::deployed(key_group, terms.chain_id, terms.verifier)
     };
     let plan = alone.plan_digests(&Measured::default(), &MemberSet::full(1), &[digest], Store::Nowhere);
     let plan = plan.map_err(|error| match error {

@@ -473,6 +473,28 @@ fn gas_is_near_the_snapshots() {
     }
 }
 
+/// The same of a hub: what it shares is subtracted from the sum of the quorums' own transactions.
+#[test]
+fn gas_of_a_hub_is_near_the_snapshots() {
+    let measured = Measured::default();
+    let snapshot = |name: &str| -> std::collections::BTreeMap<String, String> {
+        let path = format!("{}/../../contracts/snapshots/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    for (key_group, name) in
+        [(KeyGroup::Bn254G1, "Bn254G1"), (KeyGroup::Bls12381G2, "Bls12381G2"), (KeyGroup::Bls12381G2Nu, "Bls12381G2Nu")]
+    {
+        let alone: u64 = snapshot(&format!("Settlement{name}"))["the same quorum"].parse().unwrap();
+        let hub = snapshot(&format!("Hub{name}"));
+        for quorums in [1, 2, 5, 10] {
+            let gas: u64 = hub[&format!("{quorums} quorums by a hub")].parse().unwrap();
+            let estimate = measured.hub(key_group, &vec![alone; quorums]);
+            assert!(estimate.abs_diff(gas) < gas / 50, "{name}, {quorums}: {gas} gas, {estimate} by the model");
+        }
+    }
+    assert_eq!(measured.hub(KeyGroup::Bn254G1, &[u64::MAX; 2]), u64::MAX - 100_000, "no sum overflows");
+}
+
 #[test]
 fn gas_of_calldata() {
     assert_eq!(Calldata::of(&[0, 1, 0, 0, 2]), Calldata { zeros: 3, nonzeros: 2 });

@@ -142,7 +142,7 @@ pub(super) fn finalized_execution(update: &Update, network: &BeaconNetwork) -> O
 /// Checks that the execution payload header is in the body of its block. One that nothing can prove fails: it would pass for proven.
 ///
 /// Since Capella zeros fail as well, as no block has them (capella/light-client/sync-protocol.md, `is_valid_light_client_header`). Only
-/// what a document leaves out stays unchecked, and the detail says so.
+/// what a document leaves out stays unchecked, which is [`CheckResult::Unproved`].
 ///
 /// The fields that Deneb added are in no root of a header of Capella. In an object of Deneb or later, by its SSZ or the `version` that its JSON
 /// states, they must be zero there (deneb/light-client/sync-protocol.md, `is_valid_light_client_header`). An object of Capella has no such
@@ -166,17 +166,19 @@ fn execution_branch(name: &'static str, header: &Header, forks: Forks, stated: O
             );
         }
         HeaderExecution::LeftOut => {
-            return not_possible(
+            return Check::decided(
                 name,
-                "the document leaves out the execution payload header, so nothing of it is proved; a light client takes no \
-                 header of Capella or later without it",
+                CheckResult::Unproved,
+                "the document leaves out the execution payload header, so nothing of the execution payload is proved; a light \
+                 client takes no header of Capella or later without it",
             );
         }
         HeaderExecution::Stated(..) | HeaderExecution::NoPlace => {
-            return not_possible(
+            return Check::decided(
                 name,
+                CheckResult::Unproved,
                 "found zeros or nothing for the execution payload header, which is right before Capella alone, and nothing \
-                 says the fork of the block",
+                 says the fork of the block, so nothing of an execution payload is proved",
             );
         }
     };

@@ -181,7 +181,7 @@ impl SyncCommittees {
         let vouched =
             BeaconNetwork::period(update.signature_slot) == attested && self.by_period.contains_key(&attested);
         let teaching = match check.result {
-            CheckResult::NotPossible => return None,
+            CheckResult::NotPossible | CheckResult::Unproved => return None,
             CheckResult::Failed => Teaching::Refused,
             CheckResult::Passed if !vouched => Teaching::NotVouchedFor,
             CheckResult::Passed => {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -140,7 +139,7 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
     let write = ShardError::write(&path);
     let text = plain::in_json(&serde_json::to_string(&report).map_err(|error| write(error.into()))?) + "\n";
     file::write(&path, Readers::Everybody, Existing::Replace, text.as_bytes()).map_err(write)?;
-    remove_unfinished(folder)?;
+    results::remove_unfinished(folder)?;
     Ok(report)
 }
 
@@ -180,16 +179,3 @@ const FALSE: &[u8] = b"\"valid\":false";
 const LEGAL: &[u8] = b"\"legal\":true";
 /// Failures that the report lists.
 const FAILURES_KEPT: usize = 1000;
-
-/// All shards are done, so what a process that was killed left unfinished is of no use. One that still runs finds the result of the other
-/// ([`run`](super::run())).
-fn remove_unfinished(folder: &Path) -> Result<(), ShardError> {
-    let results = results::folder(folder);
-    for entry in fs::read_dir(&results).map_err(ShardError::read(&results))? {
-        let entry = entry.map_err(ShardError::read(&results))?;
-        if file::is_unfinished(&entry.file_name()) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-    Ok(())
-}

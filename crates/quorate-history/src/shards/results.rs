@@ -4,14 +4,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
+    fs::{self, File},
     io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use quorate::AnySuite;
 use quorate_formats::lines::LINE_LIMIT;
-use quorate_host::file::{Existing, NewFile, Readers};
+use quorate_host::file::{Existing, NewFile, Readers, unfinished_of};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -164,6 +164,27 @@ pub fn result_path(folder: &Path, shard: u64) -> PathBuf {
     self::folder(folder).join(format!("{shard:06}.jsonl"))
 }
 
+/// Removes what was not finished of results that are there: a process was killed, and another one did its shard. So it is of no use, also to
+/// a process that still writes it, which finds the result of the other ([`run`](super::run())).
+///
+/// # Errors
+/// The folder of the results cannot be read. Without that folder there is nothing to remove.
+pub fn remove_unfinished(folder: &Path) -> Result<(), ShardError> {
+    let results = self::folder(folder);
+    let read = ShardError::read(&results);
+    let entries = match fs::read_dir(&results) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(read)?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(read)?;
+        if unfinished_of(&entry.file_name()).is_some_and(|result| results.join(result).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}
+
 /// A result that is being written. If it is dropped, nothing of it is left.
 pub(super) struct Unfinished {
     to: Hashing<BufWriter<NewFile>>,
@@ -180,7 +201,7 @@ impl Unfinished {
     /// Begins the result of a shard of a file. It keeps all verdicts, or those of claims that are not valid.
     pub(super) fn begin(folder: &Path, shard: u64, file: &Path, all: bool) -> Result<Self, ShardError> {
         let results = self::folder(folder);
-        std::fs::create_dir_all(&results).map_err(ShardError::write(&results))?;
+        fs::create_dir_all(&results).map_err(ShardError::write(&results))?;
         let path = result_path(folder, shard);
         Ok(Self {
             to: Hashing::new(BufWriter::with_capacity(

@@ -364,12 +364,20 @@ fn a_merge_waits_for_every_shard() {
 fn what_a_killed_process_leaves_is_no_result() {
     let run = Run::planned(&claims(2), 1, TERMS);
     fs::create_dir_all(run.path().join("results")).unwrap();
-    let left = run.path().join("results/.shard-0.jsonl.abc.tmp");
-    fs::write(&left, "{\"valid\":true}\n").unwrap();
+    let name = |shard: u64| run.path().join(format!("results/.{shard:06}.jsonl.AbCdEf.tmp"));
+    let of_others = run.path().join("results/.notes.tmp");
+    for left in [&name(0), &name(1), &of_others] {
+        fs::write(left, "{\"valid\":true}\n").unwrap();
+    }
     assert_eq!(shards::status(&run.path(), &run.manifest).unwrap().done, 0);
+    // Another process may still write that of a shard without a result.
+    run.run(0).unwrap();
+    shards::remove_unfinished(&run.path()).unwrap();
+    assert!(!name(0).exists() && name(1).exists() && of_others.exists());
     run.run_all();
     assert_eq!(run.merge().unwrap().counts.claims, 2);
-    assert!(!left.exists());
+    assert!(!name(1).exists() && of_others.exists());
+    shards::remove_unfinished(&run.path().join("nowhere")).unwrap();
 }
 
 /// The reader waits with a full queue then, and must not keep the call waiting.

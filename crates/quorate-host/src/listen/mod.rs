@@ -7,6 +7,7 @@
 mod activity;
 mod authority;
 mod counts;
+mod media_type;
 mod places;
 mod reach;
 mod readers;
@@ -56,6 +57,7 @@ use self::{
 };
 pub use self::{
     counts::{Counted, CountsByKey},
+    media_type::media_type,
     places::Places,
     reach::{BeyondLoopback, refuse_beyond_loopback},
     tls::{LoadedTls, NamesNobody, Tls, TlsClients, TlsError, TlsFiles},

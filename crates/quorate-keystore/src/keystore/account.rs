@@ -1,14 +1,17 @@
 //! The keystore of an Ethereum account: version 3, the Web3 Secret Storage Definition
 //! (<https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/>). It is only read.
 
-use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
-use serde::Deserialize;
+use quorate_host::{
+    BYTE_ORDER_MARK,
+    text::{UTF_16_MARKS, json_reason},
+};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::decryption_key::{AES_128_CTR, CipherParams, DecryptionKey};
-use super::kdf::{Kdf, KdfError, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams};
+use super::kdf::{Kdf, KdfError, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams, read_params};
 use crate::hex::{self, HexError};
 use crate::passphrase::Passphrase;
 use crate::secret::Secret;
@@ -95,17 +98,18 @@ impl AccountKeystore {
         if json.trim_ascii_start().starts_with(b"[") {
             return Err(AccountKeystoreError::List);
         }
-        let Versioned { version } = read(serde_json::from_slice(json))?;
+        let unread = |error| AccountKeystoreError::Json { why: json_reason(json, &error) };
+        let Versioned { version } = serde_json::from_slice(json).map_err(unread)?;
         if version != 3 {
             return Err(AccountKeystoreError::Version { version });
         }
-        let File { address, crypto } = read(serde_json::from_slice(json))?;
+        let File { address, crypto } = serde_json::from_slice(json).map_err(unread)?;
         if crypto.cipher != AES_128_CTR {
             return Err(AccountKeystoreError::Function { field: "cipher", found: crypto.cipher, known: AES_128_CTR });
         }
         let (kdf, salt) = match &crypto.kdf[..] {
-            SCRYPT => read(serde_json::from_value::<ScryptParams>(crypto.kdfparams))?.cost()?,
-            PBKDF2 => read(serde_json::from_value::<Pbkdf2Params>(crypto.kdfparams))?.cost()?,
+            SCRYPT => params::<ScryptParams>(&crypto.kdfparams)?.cost()?,
+            PBKDF2 => params::<Pbkdf2Params>(&crypto.kdfparams)?.cost()?,
             _ => {
                 let known = "'scrypt' and 'pbkdf2'";
                 return Err(AccountKeystoreError::Function { field: "kdf", found: crypto.kdf, known });
@@ -148,8 +152,9 @@ impl AccountKeystore {
     }
 }
 
-fn read<T>(read: serde_json::Result<T>) -> Result<T, AccountKeystoreError> {
-    read.map_err(|error| AccountKeystoreError::Json { why: error.to_string() })
+fn params<T: DeserializeOwned>(params: &Value) -> Result<T, AccountKeystoreError> {
+    let in_field = |why| AccountKeystoreError::Json { why: format!("\"crypto.kdfparams\" cannot be read: {why}") };
+    read_params(params).map_err(in_field)
 }
 
 fn array<const N: usize>(field: &'static str, text: &str) -> Result<[u8; N], AccountKeystoreError> {
@@ -308,6 +313,13 @@ mod tests {
             *file.pointer_mut(place).expect("a field") = value;
             let found = open(&file, "testpassword").err().map(|error| error.to_string()).unwrap_or_default();
             assert!(found.contains(says), "{place}: {found:?} does not say {says:?}");
+        }
+        for (from, field) in [("\"version\":3", "version"), ("\"c\":262144", "c")] {
+            let text = pbkdf2().to_string();
+            let larger = text.replacen(from, &format!("\"{field}\":18446744073709551617"), 1);
+            assert_ne!(larger, text);
+            let error = AccountKeystore::parse(larger.as_bytes()).expect_err("too large").to_string();
+            assert!(error.contains(&format!("\"{field}\": found ")) && !error.contains("floating"), "{error}");
         }
         let mut greedy = scrypt();
         greedy["Crypto"]["kdfparams"]["n"] = json!(1_u64 << 40);

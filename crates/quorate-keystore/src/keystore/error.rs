@@ -10,8 +10,8 @@ use quorate_host::exit::{Ends, Exit};
 #[non_exhaustive]
 pub enum KeystoreError {
     /// The file is not JSON, or a field is missing or of the wrong type.
-    #[error("expected a keystore (EIP-2335)")]
-    Json(#[from] serde_json::Error),
+    #[error("expected a keystore (EIP-2335): {0}")]
+    Json(String),
     /// The file is in UTF-16, as Windows' tools write it.
     #[error("the file is UTF-16, expected UTF-8; save it as UTF-8")]
     Utf16,
@@ -35,12 +35,12 @@ pub enum KeystoreError {
         known: &'static str,
     },
     /// A parameter of a module is missing or of the wrong type.
-    #[error("\"crypto.{module}.params\" cannot be read")]
+    #[error("\"crypto.{module}.params\" cannot be read: {why}")]
     Params {
         /// `kdf` or `cipher`.
         module: &'static str,
         /// Which, and how.
-        source: serde_json::Error,
+        why: String,
     },
     /// A field is not hexadecimal digits, or has the wrong number of bytes.
     #[error("\"{field}\" cannot be read")]

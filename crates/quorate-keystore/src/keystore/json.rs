@@ -1,6 +1,9 @@
 //! Reads and writes a keystore as JSON, in the schema of EIP-2335.
 
-use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
+use quorate_host::{
+    BYTE_ORDER_MARK,
+    text::{UTF_16_MARKS, json_reason},
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,7 +11,7 @@ use uuid::Uuid;
 
 use super::decryption_key::{AES_128_CTR, CipherParams};
 use super::error::KeystoreError;
-use super::kdf::{HMAC_SHA256, KEY_LENGTH, Kdf, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams};
+use super::kdf::{HMAC_SHA256, KEY_LENGTH, Kdf, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams, read_params};
 use super::{Fresh, Keystore};
 use crate::hex;
 
@@ -30,11 +33,12 @@ impl Keystore {
             return Err(KeystoreError::List);
         }
         // The version is read first: other versions have other fields, and an error about a missing field would mislead.
-        let Versioned { version } = serde_json::from_slice(json)?;
+        let unread = |error| KeystoreError::Json(json_reason(json, &error));
+        let Versioned { version } = serde_json::from_slice(json).map_err(unread)?;
         if version != VERSION {
             return Err(KeystoreError::Version { version });
         }
-        let File { crypto, description, pubkey, path, uuid, .. } = serde_json::from_slice(json)?;
+        let File { crypto, description, pubkey, path, uuid, .. } = serde_json::from_slice(json).map_err(unread)?;
         let uuid = match uuid.filter(|uuid| !uuid.is_empty()) {
             Some(uuid) => Uuid::try_parse(&uuid).map_err(|_| KeystoreError::Uuid { uuid })?,
             None => Fresh::draw()?.uuid,
@@ -43,7 +47,7 @@ impl Keystore {
         let (kdf, salt) = kdf_from(kdf)?;
         expect_function("checksum", &checksum, SHA256)?;
         expect_function("cipher", &cipher, AES_128_CTR)?;
-        let CipherParams { iv } = params("cipher", cipher.params)?;
+        let CipherParams { iv } = params("cipher", &cipher.params)?;
         Ok(Self {
             kdf,
             salt,
@@ -86,8 +90,8 @@ impl Keystore {
 
 fn kdf_from(module: Module) -> Result<(Kdf, Vec<u8>), KeystoreError> {
     let (kdf, salt) = match module.function.as_str() {
-        SCRYPT => params::<ScryptParams>("kdf", module.params)?.cost()?,
-        PBKDF2 => params::<Pbkdf2Params>("kdf", module.params)?.cost()?,
+        SCRYPT => params::<ScryptParams>("kdf", &module.params)?.cost()?,
+        PBKDF2 => params::<Pbkdf2Params>("kdf", &module.params)?.cost()?,
         _ => return Err(unknown("kdf", module.function, "'scrypt' and 'pbkdf2'")),
     };
     Ok((kdf, bytes_of("crypto.kdf.params.salt", &salt)?))
@@ -121,8 +125,8 @@ fn unknown(module: &'static str, function: String, known: &'static str) -> Keyst
     KeystoreError::UnknownFunction { module, function, known }
 }
 
-fn params<T: DeserializeOwned>(module: &'static str, params: Value) -> Result<T, KeystoreError> {
-    serde_json::from_value(params).map_err(|source| KeystoreError::Params { module, source })
+fn params<T: DeserializeOwned>(module: &'static str, params: &Value) -> Result<T, KeystoreError> {
+    read_params(params).map_err(|why| KeystoreError::Params { module, why })
 }
 
 fn bytes_of(field: &'static str, text: &str) -> Result<Vec<u8>, KeystoreError> {
@@ -175,8 +179,6 @@ const SHA256: &str = "sha256";
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
-
     use super::super::kdf::KdfError;
     use super::*;
     use crate::hex::HexError;
@@ -251,17 +253,17 @@ mod tests {
             file.as_object_mut().expect("an object").remove(field);
             let error = parse_value(&file).expect_err("a field is missing");
             assert!(matches!(error, KeystoreError::Json(_)), "{error:?}");
-            assert!(reason(&error).contains(field), "{error:?}");
+            assert!(error.to_string().contains(field), "{error:?}");
         }
         for module in ["kdf", "cipher", "checksum"] {
             let mut file = example();
             file["crypto"].as_object_mut().expect("an object").remove(module);
             let error = parse_value(&file).expect_err("missing");
-            assert!(reason(&error).contains(module), "{error:?}");
+            assert!(error.to_string().contains(module), "{error:?}");
         }
         let error = changed("/crypto/cipher/params", json!({}));
         assert!(matches!(error, KeystoreError::Params { module: "cipher", .. }), "{error:?}");
-        assert!(reason(&error).contains("iv"), "{error:?}");
+        assert!(error.to_string().contains("iv"), "{error:?}");
         let error = changed("/crypto/kdf/params", json!({ "dklen": 32 }));
         assert!(matches!(error, KeystoreError::Params { module: "kdf", .. }), "{error:?}");
     }
@@ -302,6 +304,20 @@ mod tests {
         for value in [json!(-8), json!(8.5), json!("8"), json!(1e300), json!(null)] {
             let error = changed("/crypto/kdf/params/n", value);
             assert!(matches!(error, KeystoreError::Params { module: "kdf", .. }), "{error:?}");
+        }
+    }
+
+    /// As the file has them, or at least with their field: serde_json reads another number.
+    #[test]
+    fn integers_of_more_than_64_bits_are_named_by_their_field() {
+        let text = example().to_string();
+        for (field, from) in [("version", "\"version\":4"), ("n", "\"n\":2"), ("dklen", "\"dklen\":32")] {
+            let larger = text.replacen(from, &format!("\"{field}\":18446744073709551617"), 1);
+            assert_ne!(larger, text);
+            let error = Keystore::parse(larger.as_bytes()).expect_err("too large").to_string();
+            let found = if field == "version" { "18446744073709551617" } else { "a number above 2^64 - 1" };
+            assert!(error.contains(&format!("\"{field}\": found {found}, expected")), "{error}");
+            assert!(!error.contains("floating point"), "{error}");
         }
     }
 
@@ -353,10 +369,6 @@ mod tests {
         for bytes in [&b""[..], b"{", b"\xff", b"4"] {
             assert!(matches!(Keystore::parse(bytes), Err(KeystoreError::Json(_))));
         }
-    }
-
-    fn reason(error: &KeystoreError) -> String {
-        error.source().expect("an error with a reason").to_string()
     }
 
     fn changed(pointer: &str, value: Value) -> KeystoreError {

@@ -3,7 +3,9 @@
 //! A keystore states its own cost, so a hostile one could ask for all memory, or for hours. The types here have only costs within
 //! the bounds, and the functions accept nothing else.
 
-use serde::Deserialize;
+use quorate_host::clipped;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -223,6 +225,22 @@ impl Pbkdf2Params {
         expect_length(self.dklen)?;
         Ok((kdf, self.salt))
     }
+}
+
+/// Reads the parameters of a function. The error says which one cannot be read, and why: serde_json holds an integer of more than 64 bits
+/// as the nearest floating-point number, which is another one.
+pub(super) fn read_params<T: DeserializeOwned>(params: &Value) -> Result<T, String> {
+    T::deserialize(params).map_err(|error| {
+        let is_above = |value: &Value| value.is_f64() && value.as_f64().is_some_and(|value| value >= u64::MAX as f64);
+        let above = params.as_object().and_then(|params| params.iter().find(|(_, value)| is_above(value)));
+        above.map_or_else(
+            || error.to_string(),
+            |(name, _)| {
+                let name = clipped(name, 100);
+                format!("\"{name}\": found a number above 2^64 - 1, expected an integer from 0 to 2^64 - 1")
+            },
+        )
+    })
 }
 
 /// Bytes in a derived key: 16 for the cipher, 16 for the checksum.

@@ -26,9 +26,10 @@ use quorate::{Backend, Bls12381Suite};
 use quorate_host::{
     clipped,
     exit::{Failure, in_full},
+    text::json_reason,
 };
 use quorate_threshold::{
-    dkg::{Body, Ceremony, CeremonyMessage, MemberNumber, MessageError, Name, Round, SignedTranscript},
+    dkg::{Body, Ceremony, CeremonyError, CeremonyMessage, MemberNumber, MessageError, Name, Round, SignedTranscript},
     shared_key::suite_of_json,
 };
 
@@ -38,7 +39,7 @@ use super::{
 };
 use crate::commands::{
     complaints::Complaints,
-    print,
+    print, shared_key,
     suite::{Bls12381Argument, Bls12381Choice},
 };
 
@@ -97,7 +98,7 @@ impl CeremonyFile {
             ))
         })?;
         let name = || path.display().to_string();
-        let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
+        let suite = suite_of_json(&json).map_err(|error| shared_key::unreadable(&json, error).context(name()))?;
         let suite =
             Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { folder, json, suite })
@@ -111,8 +112,15 @@ impl CeremonyFile {
     /// The ceremony, in the variant of its suite.
     pub(super) fn ceremony<S: Bls12381Suite>(&self) -> Result<Ceremony<S>, Failure> {
         let in_file = |failure: Failure| failure.context(self.folder.ceremony_path().display().to_string());
-        let ceremony =
-            Ceremony::from_json(&self.json, Backend::auto()).map_err(|error| in_file(Failure::usage(error)))?;
+        let ceremony = Ceremony::from_json(&self.json, Backend::auto()).map_err(|error| {
+            let error = match error {
+                CeremonyError::Json(error) => {
+                    anyhow!("it is not the JSON of a ceremony: {}", json_reason(&self.json, &error))
+                }
+                error => error.into(),
+            };
+            in_file(Failure::usage(error))
+        })?;
         refuse_long_transcripts(&ceremony).map_err(in_file)?;
         Ok(ceremony)
     }
@@ -450,10 +458,11 @@ fn read<S: Bls12381Suite>(
         .map_err(|error| in_full(&anyhow!(error)))
         .and_then(|json| {
             CeremonyMessage::from_json(&json).map_err(|error| {
-            format!(
-                "{display}: it is not a whole message: {error}; get the file again from whoever wrote it, or remove it"
-            )
-        })
+                let why = json_reason(&json, &error);
+                format!(
+                    "{display}: it is not a whole message: {why}; get the file again from whoever wrote it, or remove it"
+                )
+            })
         });
     let message = message.map_err(|problem| problems.unfinished(path, problem)).ok()?;
     let (round, sender) = (message.round(), message.sender());

@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::Bls12381Suite;
 use quorate_host::{
     exit::{Exit, Failure, Result},
-    file::{folder_of, is_unfinished},
+    file::{folder_of, unfinished_of},
 };
 use quorate_threshold::{KeyShare, SharedKey};
 
@@ -351,8 +351,7 @@ fn of_ceremony<S: Bls12381Suite>(
 fn unfinished(path: &Path) -> Vec<Remains> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let entries = std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten();
-    let is_of = |file: &str| file.starts_with(&format!(".{name}.")) && is_unfinished(file.as_ref());
-    let found = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_of));
+    let found = entries.filter(|entry| unfinished_of(&entry.file_name()) == Some(name));
     found
         .map(|entry| Remains { path: entry.path(), what: "which was left when it was not written to the end" })
         .collect()

@@ -4,9 +4,11 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
+use indicatif::HumanCount;
 use quorate_evm::{
     KeyGroup,
     alloy_primitives::{Address, B256, Bytes},
+    gas::{MOST_BYTES, Measured},
     hub::{self, Settling},
     transaction::{Sender, Transaction},
 };
@@ -18,7 +20,7 @@ use quorate_host::{
 };
 use serde::Deserialize;
 
-use super::operator::addresses;
+use super::{operator::addresses, plan::refuse_too_much};
 use crate::commands::print;
 
 /// Settle several plans in one call of a hub, which checks all signatures in one product of pairings
@@ -28,7 +30,8 @@ use crate::commands::print;
 /// program gets it from `Network::settled` of the library quorate-evm. A settlement that reverts, because somebody else settled
 /// its next result, is skipped, and the others settle; `quorate-chain send` names those that were skipped.
 ///
-/// Prints the transaction on one line, for `quorate-chain send --transactions`. Anyone may send it.
+/// Prints the transaction on one line, for `quorate-chain send --transactions`, and on standard error about how much gas it takes. Plans
+/// that together take more than a transaction may have are refused. Anyone may send it.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -50,7 +53,14 @@ struct Plan {
     /// The state in which the call settles.
     state: B256,
     access_list: Vec<Address>,
+    gas: Gas,
     calldata: Option<Bytes>,
+}
+
+/// What is read of a plan's gas.
+#[derive(Deserialize)]
+struct Gas {
+    total: u64,
 }
 
 impl Arguments {
@@ -94,14 +104,25 @@ impl Arguments {
         let settlements: BTreeSet<_> = plans.iter().map(|(plan, _, _)| plan.contract).collect();
         let pages: Vec<_> = plans.iter().flat_map(|(plan, _, _)| &plan.access_list).copied().collect();
         let settling: Vec<_> = plans.iter().map(|(_, settling, _)| settling.clone()).collect();
+        let calldata = hub::call(&settling);
+        let (quorums, bytes) = (settling.len(), calldata.len());
+        if bytes as u64 > MOST_BYTES {
+            return Err(Failure::usage(anyhow!(
+                "the calldata for {quorums} quorums has {bytes} bytes, and nodes keep no transaction of more than 131,072: name fewer plans"
+            )));
+        }
+        let totals: Vec<_> = plans.iter().map(|(plan, _, _)| plan.gas.total).collect();
+        let total = Measured::default().hub(key_group, &totals);
+        refuse_too_much(quorums, total).map_err(|failure| failure.context("name fewer plans"))?;
+        print::note(format!("the transaction takes about {} gas", HumanCount(total)));
         print::json(&Transaction {
-            about: format!("settle {} quorums of {} settlements by a hub", settling.len(), settlements.len()),
+            about: format!("settle {quorums} quorums of {} settlements by a hub", settlements.len()),
             chain_id,
             to: self.hub,
             sender: Sender::Anyone,
             after_epoch: None,
             access_list: hub::access_list(&settling, &pages),
-            calldata: hub::call(&settling),
+            calldata,
         })?;
         Ok(Exit::Success)
     }

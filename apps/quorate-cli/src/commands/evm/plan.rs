@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     result: Vec<B256>,
 
     /// The last second at which the results settle, in Unix time; `none` for no limit. The signers sign it
-    #[arg(long, value_name = "SECONDS", default_value = "none")]
+    #[arg(long, value_name = "SECONDS", default_value = "none", requires = "result")]
     deadline: Deadline,
 
     /// The sum of the signers' signatures over the digest: 64 bytes on BN254, 96 on BLS12-381
@@ -63,7 +63,7 @@ pub(super) struct Arguments {
     signature: Option<String>,
 
     /// Where the contract stores the quorum as a base: `0` as the newest base (costs almost nothing), another slot that is
-    /// not pinned, `rental` to let the contract decide, or `none`. The signers sign it
+    /// not pinned, `rental` to let the contract decide, or `none`. The signers sign it; without results it counts in the gas alone
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 
@@ -150,7 +150,7 @@ fn too_long(bytes: u64, results: usize, weights: u64, keys: u64) -> String {
 }
 
 /// Refuses results whose transaction no block takes, before anybody signs them. A plan without results only tells the gas.
-fn refuse_too_much(results: usize, total: u64) -> std::result::Result<(), Failure> {
+pub(super) fn refuse_too_much(results: usize, total: u64) -> std::result::Result<(), Failure> {
     match check_total(total) {
         Err(error) if results == 0 => print::note(format!("warning: {error}")),
         checked => checked.map_err(Failure::usage)?,

@@ -97,6 +97,10 @@ impl Arguments {
             let signatures = plural(usize::try_from(report.unverified).unwrap_or(usize::MAX), "signature");
             print::line(format!("{signatures} not verified: their blocks do not say what they sign"))?;
         }
+        if report.versions.len() > 1 {
+            let versions: Vec<_> = report.versions.iter().map(String::as_str).collect();
+            print::line(format!("results of {} versions of quorate: {}", versions.len(), versions.join(", ")))?;
+        }
         let hours = report.core_seconds / 3600.0;
         print::line(format!(
             "{} read, {:.1} core-seconds ({hours:.4} core-hours), {:.0} claims a second on one core",

@@ -19,7 +19,7 @@ use crate::commands::{
 /// Verify shards that have no result yet
 ///
 /// Each shard's verdicts appear in DIR/results when the shard is done, all at once. A process that is killed leaves its shard undone:
-/// run it again. Any number of processes and machines can run shards of one folder. Exit code: 0 all valid, 1 at least one invalid, 2 usage
+/// run it again, which also removes what was not finished. Any number of processes and machines can run shards of one folder. Exit code: 0 all valid, 1 at least one invalid, 2 usage
 /// or unreadable input, 3 I/O, 4 internal, 130 interrupted; the counts are those of this call's shards, also of those that were done before.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
@@ -114,6 +114,7 @@ impl Arguments {
             bar.inc(manifest.shard(*shard).map_or(0, |shard| shard.bytes));
         }
         bar.finish_and_clear();
+        shards::remove_unfinished(&self.folder.folder).map_err(failure)?;
         if !self.quiet {
             self.what_is_next(&manifest)?;
         }

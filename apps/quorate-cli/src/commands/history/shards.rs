@@ -32,7 +32,7 @@ pub(super) fn failure(error: ShardError) -> Failure {
 /// The exit code of an error.
 pub(super) fn exit_of(error: &ShardError) -> Exit {
     match error {
-        ShardError::Io { .. } => Exit::Io,
+        ShardError::Io { error, .. } => error.exit(),
         ShardError::Place(error) => error.exit(),
         ShardError::Undecided(_) => Exit::Internal,
         ShardError::Interrupted => Exit::Interrupted,

@@ -323,7 +323,7 @@ fn tell(spot: &Spot, index: Index, reason: Reason) {
 const EXAMPLES: &str = "\
 Examples:
   quorate threshold combine --shared-key shared-key.json signed.jsonl
-  quorate threshold combine --shared-key shared-key.json --message 0xabab \\
+  quorate threshold combine --shared-key shared-key.json --message 0x… \\
       from-alice.jsonl from-bob.jsonl from-carol.jsonl
   cat signed-*.jsonl | quorate threshold combine \\
       --shared-key shared-key.json | quorate verify -";

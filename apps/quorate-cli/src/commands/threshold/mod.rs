@@ -56,7 +56,7 @@ const EXAMPLES: &str = "\
 Examples:
   quorate threshold split --suite eth2 --threshold 3 --participants 5 \\
       --out shares
-  quorate threshold sign --share shares/share-2.json --message 0xabab \\
+  quorate threshold sign --share shares/share-2.json --message 0x… \\
       >> signed.jsonl
   quorate threshold combine --shared-key shares/shared-key.json signed.jsonl
   quorate threshold verify-share --shared-key shares/shared-key.json \\

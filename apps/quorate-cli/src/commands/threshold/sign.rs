@@ -73,7 +73,7 @@ quorate threshold sign [OPTIONS] --share <FILE>
 
 const EXAMPLES: &str = "\
 Examples:
-  quorate threshold sign --share share-2.json --message 0xabab
+  quorate threshold sign --share share-2.json --message 0x…
   quorate threshold sign --share share-2.json --message-file root.bin \\
       >> signed.jsonl
   printf hello | quorate threshold sign --share share-2.json -";

@@ -78,8 +78,8 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Print only errors, warnings about --known, and block roots that are trusted without --trusted-root on standard error, and on
-    /// standard output only what --verdicts and --json ask for
+    /// Print only errors, warnings about --known, block roots that are trusted without --trusted-root, and what light-client objects
+    /// leave unproved on standard error, and on standard output only what --verdicts and --json ask for
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -319,7 +319,7 @@ bundles with their chain info; a chain info alone speaks for what follows it
 in its own file. Light client: the Beacon API's bootstraps and updates,
 in JSON or SSZ; a bootstrap's committee is trusted, so give --trusted-root, or
 compare its block root. JSON may leave out the execution payload header, of
-which nothing is proved then (--explain says so); no light client takes that
+which nothing is proved then (a warning says so); no light client takes that
 since Capella. Deposit: deposit_data-*.json of the staking tools; credentials
 that lock the stake and amounts below 1 ETH are false. Change:
 bls_to_execution_change-*.json. Exit: signed exits, which need --network and

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::{
-    At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
+    At, ChainVerdictLine, Check, CheckResult, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, TRUSTED_ROOT, Teaching},
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
@@ -129,6 +129,10 @@ struct Tally {
     errors_omitted: usize,
     /// Committees that light-client documents state.
     committees: usize,
+    /// Valid claims and believed bootstraps that leave something out, so that nothing proves it.
+    unproved: usize,
+    /// What is not proved of the first of them, and which it is.
+    first_unproved: Option<String>,
     false_by_source: BTreeMap<SourceId, usize>,
     /// False claims of sources beyond those.
     false_of_other_sources: usize,
@@ -159,6 +163,7 @@ impl Tally {
         let Some(fault) = judged.fault() else {
             self.valid += 1;
             kind.into_iter().for_each(|kind| kind.claims += 1);
+            self.unproved(&judged.about.origin, &judged.about.checks);
             return;
         };
         if let Some(kind) = kind {
@@ -184,6 +189,14 @@ impl Tally {
                 None => ClaimName::OfInput { index, id: judged.about.id.clone() },
             };
             self.failures.push(FailedClaim { name, at, message: fault.to_string() });
+        }
+    }
+
+    /// Counts an object that is believed, if it leaves something out of which nothing is proved then.
+    fn unproved(&mut self, origin: &Origin, checks: &[Check]) {
+        if let Some(check) = checks.iter().find(|check| check.result == CheckResult::Unproved) {
+            self.unproved += 1;
+            self.first_unproved.get_or_insert_with(|| format!("{origin}: warning: {}", check.detail));
         }
     }
 
@@ -408,6 +421,8 @@ impl Report {
             let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
             self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
+        } else {
+            self.tally.unproved(origin, &lesson.checks);
         }
         // What is trusted unless somebody compares the root is said with --quiet, too.
         let was_compared = lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT);
@@ -479,6 +494,13 @@ impl Report {
         if self.tally.without_committee > 0 {
             let updates = plural(self.tally.without_committee, "update");
             self.say(&format!("{updates} not judged, because no committee that signs them is believed, as said above"));
+        }
+        // A verdict says less than it seems to, which --quiet does not hide.
+        if let Some(first) = &self.tally.first_unproved {
+            self.say(first);
+            if self.tally.unproved > 1 {
+                self.say(&format!("  the same is true of {}", plural(self.tally.unproved - 1, "other object")));
+            }
         }
         let elapsed = self.begun.elapsed();
         let (remembered, forgotten) = (judge.memory().remembered, judge.memory().forgotten);

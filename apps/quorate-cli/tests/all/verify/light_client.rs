@@ -325,6 +325,40 @@ fn a_block_root_that_is_trusted_is_said_with_quiet() {
     assert_eq!(ran.err, "");
 }
 
+/// JSON may leave out the execution payload header. The verdict stays, and its reader is told what it does not cover.
+#[test]
+fn an_execution_payload_header_that_is_left_out_is_said_once_beside_the_verdict() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let warning =
+        "warning: the document leaves out the execution payload header, so nothing of the execution payload is proved";
+    let without_execution = |object: &Value, headers: &[&str]| {
+        let mut object = object.clone();
+        for name in headers {
+            let header = object["data"][name].as_object_mut().unwrap();
+            header.retain(|field, _| field == "beacon");
+        }
+        object
+    };
+    let (bootstrap, update) = (read(&folder, "bootstrap.json"), first_update(&folder));
+    let short = without_execution(&update, &["attested_header", "finalized_header"]);
+    let files = Folder::new();
+    let run = |bootstrap: &Value, updates: &[&Value], code| {
+        let bootstrap = files.file("bootstrap.json", bootstrap.to_string());
+        let updates = files.file("updates.json", serde_json::json!(updates).to_string());
+        verify(&["--quiet", "--verdicts", &bootstrap, &updates]).exits(code)
+    };
+    assert!(!run(&bootstrap, &[&update], 0).err.contains("warning"));
+    let ran = run(&bootstrap, &[&update, &short], 0).says(&format!("updates.json element [1]: {warning}"));
+    assert!(!ran.err.contains("the same is true"), "{}", ran.err);
+    let ran = run(&bootstrap, &[&short, &short, &short], 0).says("the same is true of 2 other objects");
+    assert_eq!(ran.err.matches("warning").count(), 1, "{}", ran.err);
+    let ran = run(&without_execution(&bootstrap, &["header"]), &[&update], 0);
+    ran.says(&format!("bootstrap.json element [0]: {warning}"));
+    // Of an update that is not valid, that alone is said.
+    let ran = run(&bootstrap, &[&flipped(&short, "/data/finality_branch/3")], 1);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+}
+
 #[test]
 fn a_false_bootstrap_is_counted() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };

@@ -8,7 +8,10 @@
 //! result is below T/R + 2r for a product T.
 
 use super::word::{Table, Word};
-use crate::backend::lanes::unroll::{limbs_of, unroll};
+use crate::backend::lanes::{
+    constant::Cut,
+    unroll::{limbs_of, unroll},
+};
 
 /// The limbs of a number of 260 bits.
 pub(super) type Limbs = [i64; 5];
@@ -96,9 +99,9 @@ pub(super) fn of_words<const UP: u32, W: Word>(words: &[W; 4]) -> [W; 5] {
     limbs_of!(I in [0 1 2 3 4] => {
         // The first bit of limb I is this one of the words, or for the first limb `UP` bits below it.
         let from = 52 * I as u32 - if I != 0 { UP } else { 0 };
-        let (word, shift) = (from as usize / 64, from % 64);
+        let Cut { word, shift, goes_on } = Cut::new(from, 52, 4);
         let limb = if I != 0 { words[word].moved_down(shift) } else { words[0].splat(0).with_above(words[0], UP) };
-        let limb = if I != 0 && shift > 12 && word < 3 { limb.with_above(words[(word + 1) % 4], 64 - shift) } else { limb };
+        let limb = if I != 0 && goes_on { limb.with_above(words[(word + 1) % 4], 64 - shift) } else { limb };
         limb.low_limb_52()
     })
 }

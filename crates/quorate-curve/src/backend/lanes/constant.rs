@@ -157,14 +157,34 @@ pub(in crate::backend) const fn minus_inverse<C: Modulus>(bits: u32) -> i64 {
     (inverse.wrapping_neg() & ((1 << bits) - 1)) as i64
 }
 
+/// Where a limb of a number stands in its words of 64 bits.
+#[derive(Clone, Copy)]
+pub(in crate::backend) struct Cut {
+    /// The word with its lowest bit.
+    pub(in crate::backend) word: usize,
+    /// The place of this bit in the word.
+    pub(in crate::backend) shift: u32,
+    /// Whether its upper bits are in the next word.
+    pub(in crate::backend) goes_on: bool,
+}
+
+impl Cut {
+    /// The limb of `bits` bits from the bit `from` on, of a number of so many words.
+    #[inline(always)]
+    pub(in crate::backend) const fn new(from: u32, bits: u32, words: usize) -> Self {
+        let (word, shift) = ((from / 64) as usize, from % 64);
+        Self { word, shift, goes_on: shift + bits > 64 && word + 1 < words }
+    }
+}
+
 /// The lowest `count` limbs of so many bits of a number.
 pub(in crate::backend) const fn limbs<const N: usize>(words: [u64; 6], bits: usize, count: usize) -> [i64; N] {
     let mut limbs = [0; N];
     let mut i = 0;
     while i < count && bits * i < 384 {
-        let (word, shift) = (bits * i / 64, bits * i % 64);
+        let Cut { word, shift, goes_on } = Cut::new((bits * i) as u32, bits as u32, 6);
         let mut limb = words[word] >> shift;
-        if shift + bits > 64 && word + 1 < 6 {
+        if goes_on {
             limb |= words[word + 1] << (64 - shift);
         }
         limbs[i] = (limb & ((1 << bits) - 1)) as i64;

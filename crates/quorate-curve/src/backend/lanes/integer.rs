@@ -1,7 +1,10 @@
 //! Integers of 64 bits in lanes, and the limbs that numbers are cut into: in lanes of integers, on the way to lanes of doubles
 //! and back, and in the tests of numbers of which a proof knows what they are made of.
 
-use super::unroll::{limbs_of, unroll};
+use super::{
+    constant::Cut,
+    unroll::{limbs_of, unroll},
+};
 
 /// The bits of integers.
 pub(crate) trait Bits: Copy {
@@ -65,9 +68,9 @@ impl Integer for i64 {
 #[inline(always)]
 pub(crate) fn limbs_of_words<B: Bits, const N: usize>(words: &[B; 6], bits: u32) -> [B; N] {
     limbs_of!(I < N => {
-        let (word, shift) = (bits as usize * I / 64, bits * I as u32 % 64);
+        let Cut { word, shift, goes_on } = Cut::new(bits * I as u32, bits, 6);
         let mut limb = words[word % 6].moved_down(shift);
-        if shift + bits > 64 && word < 5 {
+        if goes_on {
             limb = limb.with_above(words[(word + 1) % 6], 64 - shift);
         }
         limb.low_limb(bits)
@@ -79,9 +82,9 @@ pub(crate) fn limbs_of_words<B: Bits, const N: usize>(words: &[B; 6], bits: u32)
 pub(crate) fn words_of_limbs<B: Integer, const N: usize>(limbs: &[B; N], bits: u32) -> [B; 6] {
     let mut words = [limbs[0].splat(0); 6];
     unroll!(I < N {
-        let (word, shift) = (bits as usize * I / 64, bits * I as u32 % 64);
+        let Cut { word, shift, goes_on } = Cut::new(bits * I as u32, bits, 6);
         words[word % 6] = words[word % 6].with_above(limbs[I], shift);
-        if shift + bits > 64 && word < 5 {
+        if goes_on {
             words[(word + 1) % 6] = limbs[I].moved_down(64 - shift);
         }
     });
@@ -98,4 +101,28 @@ pub(crate) fn without_signs<B: Integer, const N: usize>(limbs: &[B; N], bits: u3
         limb.low_limb(bits)
     });
     (limbs, carry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::constant::limbs, *};
+
+    /// Limbs of constants and of lanes are the same bits, of each size in which a backend has limbs.
+    #[test]
+    fn constants_are_cut_as_lanes_are() {
+        let all = [u64::MAX; 6];
+        let mixed = [0x0123_4567_89ab_cdef, 1, u64::MAX - 1, 1 << 63, 0x00ff_00ff_00ff_00ff, 0xfedc_ba98_7654_3210];
+        for words in [all, mixed, [0, 0, 0, 0, 0, 1 << 63]] {
+            let lane = words.map(|word| word as i64);
+            for bits in [48, 50, 52] {
+                let cut: [i64; 8] = limbs_of_words(&lane, bits);
+                assert_eq!(cut, limbs(words, bits as usize, 8), "{bits}");
+                let bit = |n: u32| words[n as usize / 64] >> (n % 64) & 1;
+                for n in 0..384 {
+                    assert_eq!(cut[(n / bits) as usize] as u64 >> (n % bits) & 1, bit(n), "bit {n} of limbs of {bits}");
+                }
+                assert_eq!(words_of_limbs(&cut, bits), lane);
+            }
+        }
+    }
 }
