@@ -6,9 +6,13 @@
  *
  * A call that gets a wrong type throws a `TypeError` (or rejects with it) that names the argument, and for a number outside its range or an
  * index that no member has, a `RangeError`. Other errors have a `code`: `ERR_QUORATE_ENCODING` for bytes that are no key, signature or
- * secret, `ERR_QUORATE_MISUSE` for what a suite or a set of keys does not allow, `ERR_QUORATE_SYSTEM` where the operating system has no
- * random numbers or no threads, `ERR_QUORATE_INTERNAL` for a fault of the package. An error never means that a signature is true or false:
- * only a verdict does.
+ * secret, `ERR_QUORATE_MISUSE` for what a suite or a set of keys does not allow, `ERR_QUORATE_QUEUE_FULL` where too many calls wait for
+ * their turn, `ERR_QUORATE_SYSTEM` where the operating system has no random numbers or no threads, `ERR_QUORATE_INTERNAL` for a fault of
+ * the package. An error never means that a signature is true or false: only a verdict does.
+ *
+ * Calls that give a promise wait for a thread of the package, in their order. Those of a process that wait have 256 MiB at most, which are
+ * copies of their arguments and 1 KiB for each: the promise of one more is rejected with `ERR_QUORATE_QUEUE_FULL`. Await earlier calls
+ * before you make more. A call that is larger is taken if no other one waits. A `Batcher` has a queue of its own.
  */
 
 /** The name of a suite: `suites()` lists them. A suite is a curve, the group of the keys, a tag and a rule about keys. */

@@ -87,7 +87,8 @@ impl NativeKeySet {
     ) -> Result<Object<'env>> {
         let committee = called(|| self.open().cloned())?;
         let [members, message, signature] = [members, message, signature].map(<[u8]>::to_vec);
-        abortable_job(env, &abort, move || verified(&**committee, &members, &message, &signature))
+        let bytes = members.len() + message.len() + signature.len();
+        abortable_job(env, &abort, bytes, move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.

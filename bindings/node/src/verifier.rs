@@ -45,7 +45,7 @@ impl NativeVerifier {
     ) -> Result<Object<'env>> {
         let (engine, sets) = called(|| Ok((self.open()?.clone(), kept(&sets)?)))?;
         let packed = packed.to_vec();
-        abortable_job(env, &abort, move || {
+        abortable_job(env, &abort, packed.len(), move || {
             let claims = packed::read(&packed)?;
             drop((packed, sets));
             verified(&engine, &claims, remember)

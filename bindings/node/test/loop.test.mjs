@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
@@ -80,8 +81,8 @@ test("calls at the same time get their own verdicts", async () => {
   await Promise.all(calls);
 });
 
-/** Runs a program with this message, claims of it, and a pool of libuv with two threads. */
-const runWith = (program) => {
+/** Runs a program with this message, claims of it, and a pool of libuv with two threads. `before` stands in front of its command. */
+const runWith = (program, before = []) => {
   const source = `
     import { execFileSync } from "node:child_process";
     import { mkdtempSync, openSync, promises, rmSync } from "node:fs";
@@ -96,7 +97,8 @@ const runWith = (program) => {
     ${program}
   `;
   const options = { cwd: new URL("..", import.meta.url), env: { ...process.env, UV_THREADPOOL_SIZE: "2" }, timeout: 120_000 };
-  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source], options);
+  const [file, ...rest] = [...before, process.execPath, "--input-type=module", "--eval", source];
+  return promisify(execFile)(file, rest, options);
 };
 
 test("calls do not wait for libuv's pool", async () => {
@@ -138,6 +140,28 @@ test("libuv's pool does not wait for calls", async () => {
     console.log(before < 20, settled);
   `);
   assert.equal(stdout, "true 40\n");
+});
+
+test("a full queue refuses calls until it has room", async () => {
+  const [, core] = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
+  // On one core there is one thread for calls. It has the first one while the others are made.
+  const { stdout } = await runWith(`
+    const controller = new AbortController();
+    const { signal } = controller;
+    const busy = verify(new Array(20_000).fill(claims[0]), { backend: "portable" });
+    const long = [{ ...claims[0], message: new Uint8Array(2 ** 25) }];
+    const calls = Array.from({ length: 10 }, () => verify(long, { signal }));
+    const ended = Promise.allSettled(calls);
+    await calls.at(-1).catch(({ code, message }) => console.log(code, message));
+    controller.abort();
+    const ends = await ended;
+    console.log(ends[0].reason?.code);
+    await busy;
+    console.log((await verify([claims[0]]))[0].valid);
+  `, ["taskset", "--cpu-list", core]);
+  const [full, ...others] = stdout.trimEnd().split("\n");
+  assert.match(full, /^ERR_QUORATE_QUEUE_FULL queue full: found \d+ bytes of calls that wait for their turn and \d+ of this one, expected 268435456 at most; await earlier calls/);
+  assert.deepEqual(others, ["ABORT_ERR", "true"]);
 });
 
 test("a signal aborts a call", async () => {
