@@ -160,8 +160,8 @@ export class Verifier {
   /** Forgets all of them. */
   forget(): void;
   /**
-   * Frees what it keeps, as soon as no call has it: the garbage collector does not see how much that is. Later calls throw or reject
-   * (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   * Frees what it keeps, as soon as no call has it. The garbage collector, which is told about how much that is, frees it later. Later
+   * calls throw or reject (`ERR_QUORATE_MISUSE`); to close it again does nothing.
    */
   close(): void;
 }
@@ -284,8 +284,9 @@ export class KeySet {
   /** The same on this thread. */
   verifySync(members: Members, message: Uint8Array, signature: Uint8Array): Verdict;
   /**
-   * Frees the keys, as soon as no call and no claim that was handed over has them: the garbage collector does not see how much that is.
-   * Later calls, and calls with claims that name the set, throw or reject (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   * Frees the keys, as soon as no call and no claim that was handed over has them. The garbage collector, which is told about how much that
+   * is, frees them later. Later calls, and calls with claims that name the set, throw or reject (`ERR_QUORATE_MISUSE`); to close it again
+   * does nothing.
    */
   close(): void;
 }

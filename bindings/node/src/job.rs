@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A promise of what `work` returns, which is computed on a thread of the pool. It is rejected with the fault, or if the work panics, or if
-/// the system gives no thread. `bytes` is how much memory the work holds until then: if too much waits already, the promise is rejected, too.
+/// the system gives no thread, or if too much waits already: until its turn, the work holds `bytes`.
 /// If the environment of Node ends first, nobody hears of the result, so work that waits for its turn is not done. The memory of its arrays
 /// is gone then, and work that has begun has copies of what it reads: a `Uint8Array` of napi, which is a view, must not be in it.
 pub(crate) fn job<T>(

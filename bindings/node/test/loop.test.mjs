@@ -319,6 +319,59 @@ test("the process can end while claims are verified", async () => {
   }
 });
 
+test("V8 is told how much memory sets and verifiers have, until they are closed or forgotten", async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    import { KeySet, SecretKey, Verifier } from "quorate";
+    const { externalMemory } = createRequire(import.meta.url)("./lib/native.js");
+    const secret = SecretKey.generate("eth2");
+    const publicKey = secret.publicKey();
+    const claims = Array.from({ length: 500 }, (_, number) => {
+      const message = Uint8Array.of(number, number >> 8);
+      return { suite: "eth2", publicKey, message, signature: secret.sign(message) };
+    });
+    const makers = {
+      set() {
+        const set = new KeySet("eth2");
+        for (let half = 0; half < 2; half += 1) set.push(new Array(1_500).fill(publicKey), { assumePossession: true });
+        return set;
+      },
+      verifier() {
+        const verifier = new Verifier();
+        verifier.verifySync(claims, { remember: true });
+        return verifier;
+      },
+    };
+    // What was forgotten is finalized between two tasks.
+    async function told() {
+      for (let round = 0; round < 10; round += 1) {
+        gc();
+        await new Promise(setImmediate);
+      }
+      return externalMemory();
+    }
+    for (const [name, make] of Object.entries(makers)) {
+      const before = await told();
+      const kept = [make(), make()];
+      const both = (await told()) - before;
+      kept.pop().close();
+      const one = (await told()) - before;
+      kept.pop();
+      const none = (await told()) - before;
+      console.log(JSON.stringify({ name, both, one, none }));
+    }
+  `;
+  const { stdout } = await run(["--expose-gc", "--input-type=module", "--eval", script]);
+  const found = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(found.map(({ name }) => name), ["set", "verifier"]);
+  // Arrays of the program itself come and go beside them.
+  const about = (expected) => (bytes) => Math.abs(bytes - expected) < 100_000;
+  for (const { name, both, one, none } of found) {
+    const of = name === "set" ? 3_000 * 128 : 500 * 675 + 500 * 170;
+    assert.ok(about(2 * of)(both) && about(of)(one) && about(0)(none), `${name}: ${both}, ${one}, ${none} bytes, expected ${of} for each`);
+  }
+});
+
 // QUORATE_CALLS is how many calls are counted, if not 200,000.
 test("cheap calls keep no memory", async (context) => {
   const calls = Number(process.env.QUORATE_CALLS ?? 200_000);
