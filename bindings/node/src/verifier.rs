@@ -89,13 +89,7 @@ impl NativeVerifier {
 
     /// Verifies packed claims on this thread.
     #[napi]
-    pub fn verify_sync(
-        &self,
-        env: &Env,
-        packed: &[u8],
-        sets: NamedSets<'_>,
-        remember: bool,
-    ) -> Result<NativeVerdicts> {
+    pub fn verify_sync(&self, env: &Env, packed: &[u8], sets: NamedSets<'_>, remember: bool) -> Result<NativeVerdicts> {
         let verdicts = called(|| {
             let _kept = kept(&sets)?;
             verified(self.open()?, &packed::read(packed)?, remember)
