@@ -21,7 +21,9 @@ struct ArrowArray;
 struct ArrowArrayStream;
 struct ArrowSchema;
 
-// The interface of this header.
+// The interface of this header. It rises when a program that was compiled with an earlier header would go wrong with the library: when the
+// size of a structure changes, or the place, the type or the meaning of a field, of an argument or of a number, and when a function goes. A
+// new function, or a new number for a new case, leaves it.
 #define QUORATE_ABI 1
 
 // What a claim got. The number 1 alone means that something proved it, and memory that nobody wrote is 0. From 16 on, nobody looked at

@@ -7,6 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A program has the sizes and places of the header with which it was compiled. Others need another QUORATE_ABI.
+_Static_assert(QUORATE_ABI == 1, "write the new sizes and places here and in src/abi/mod.rs");
+#define SIZE(structure, size) _Static_assert(sizeof(struct structure) == (size), #structure)
+#define PLACE(structure, field, place) _Static_assert(offsetof(struct structure, field) == (place), #structure "." #field)
+SIZE(quorate_bytes, 16);
+PLACE(quorate_bytes, data, 0);
+PLACE(quorate_bytes, size, 8);
+SIZE(quorate_error, 512);
+PLACE(quorate_error, code, 0);
+PLACE(quorate_error, text, 4);
+SIZE(quorate_options, 32);
+PLACE(quorate_options, threads, 0);
+PLACE(quorate_options, soundness, 4);
+PLACE(quorate_options, backend, 8);
+PLACE(quorate_options, backend_size, 16);
+PLACE(quorate_options, most_known, 24);
+SIZE(quorate_claim, 112);
+PLACE(quorate_claim, suite, 0);
+PLACE(quorate_claim, kind, 4);
+PLACE(quorate_claim, public_keys, 8);
+PLACE(quorate_claim, public_key_count, 16);
+PLACE(quorate_claim, messages, 24);
+PLACE(quorate_claim, message_count, 32);
+PLACE(quorate_claim, signature, 40);
+PLACE(quorate_claim, source, 56);
+PLACE(quorate_claim, key_set, 72);
+PLACE(quorate_claim, members, 80);
+PLACE(quorate_claim, indices, 96);
+PLACE(quorate_claim, index_count, 104);
+SIZE(quorate_batcher_options, 56);
+PLACE(quorate_batcher_options, threads, 0);
+PLACE(quorate_batcher_options, soundness, 4);
+PLACE(quorate_batcher_options, backend, 8);
+PLACE(quorate_batcher_options, backend_size, 16);
+PLACE(quorate_batcher_options, linger_us, 24);
+PLACE(quorate_batcher_options, target_us, 32);
+PLACE(quorate_batcher_options, queue_us, 40);
+PLACE(quorate_batcher_options, queue_bytes, 48);
+
 // Claims; a multiple of eight, from 16 on.
 #ifndef COUNT
 #define COUNT 64
