@@ -90,7 +90,7 @@ func (s *SecretKey) GoString() string {
 	return s.String()
 }
 
-// Bytes are the 32 bytes of the secret, big-endian. The caller wipes them.
+// Bytes are a copy of the 32 bytes of the secret, big-endian. The caller wipes it.
 //
 // The error after Close is [ErrClosed].
 func (s *SecretKey) Bytes() ([]byte, error) {
