@@ -545,9 +545,13 @@ soak: ## A million random operations a verb, each backend against the portable o
 	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 
-soak-calls: go node ## Ten million cheap calls from Go and from Node keep no memory (an hour; needs what `go` and `node` need)
-	cd bindings/go && QUORATE_CALLS=10000000 go test -count=1 -timeout 60m -run '^TestCallsKeepNoMemory$$' .
-	cd bindings/node && QUORATE_CALLS=10000000 node --test --test-name-pattern='^cheap calls keep no memory$$' test/loop.test.mjs
+CALLS ?= 10000000
+soak-calls: languages ## CALLS cheap calls, ten million, from C, Go, Node and Java keep no memory: each says what was resident before and after (an hour; needs what the four need)
+	$(CC) -std=c11 -O1 -I $(BUILT)/c/include crates/quorate-c/tests/c/calls.c $(BUILT)/c/lib/libquorate.a -lpthread -ldl -lm -lgcc_s \
+		-o $(BUILT)/c/calls && $(BUILT)/c/calls $(CALLS)
+	cd bindings/go && QUORATE_CALLS=$(CALLS) go test -count=1 -timeout 60m -v -run '^TestCallsKeepNoMemory$$' .
+	cd bindings/node && QUORATE_CALLS=$(CALLS) node --test --test-name-pattern='^cheap calls keep no memory$$' test/loop.test.mjs
+	cd bindings/java && QUORATE_CALLS=$(CALLS) mvn -q -B $(MAVEN_ARGS) test -Dtest=MemoryTest#callsLeaveNothingBehind
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --profile dist --locked -p quorate-cli

@@ -112,14 +112,9 @@ func (b *Batcher) Close() error {
 //
 // The error after Close is [ErrClosed].
 func (b *Batcher) Stop(within time.Duration) error {
-	pointer, err := b.handle.use()
-	if err != nil {
-		return err
-	}
-	defer b.handle.done()
-	var fault C.quorate_error
-	C.quorate_batcher_stop((*C.quorate_batcher)(pointer), C.uint64_t(max(within, 0).Milliseconds()), &fault)
-	return failure(&fault)
+	return b.handle.run(func(pointer unsafe.Pointer, fault *C.quorate_error) {
+		C.quorate_batcher_stop((*C.quorate_batcher)(pointer), C.uint64_t(max(within, 0).Milliseconds()), fault)
+	})
 }
 
 // Submit hands a claim in, and does not wait. The channel gets exactly one answer, and need not be read. The zero deadline is none; a

@@ -67,7 +67,7 @@ func Each(suite Suite, publicKeys, messages [][]byte, signature []byte) Claim {
 	return Claim{Suite: suite, PublicKeys: publicKeys, Messages: messages, Kind: KindEach, Signature: signature}
 }
 
-// OfMembers is the claim that members of a set signed one message, in the suite of the set.
+// OfMembers is the claim that members of a set signed one message, in the suite of the set. It panics for a nil set.
 func OfMembers(set *KeySet, members Bitmap, message, signature []byte) Claim {
 	return Claim{Suite: set.suite, KeySet: set, Members: members, Messages: [][]byte{message}, Kind: KindShared, Signature: signature}
 }

@@ -30,6 +30,16 @@ func sign(secret *quorate.SecretKey, message string) []byte {
 	return signature.Bytes()
 }
 
+// voters are four keys, and the signature of each over "vote".
+func voters() (keys, votes [][]byte) {
+	for seed := range byte(4) {
+		secret, key := derive(quorate.SuiteEth2, seed)
+		defer secret.Close()
+		keys, votes = append(keys, key), append(votes, sign(secret, "vote"))
+	}
+	return keys, votes
+}
+
 func ExampleVerify() {
 	secret, key := derive(quorate.SuiteEth2, 1)
 	defer secret.Close()
@@ -82,19 +92,14 @@ func ExampleAggregate() {
 }
 
 func ExampleKeySet() {
+	keys, votes := voters()
 	committee, err := quorate.NewKeySet(quorate.SuiteEth2)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer committee.Close()
-	var votes [][]byte
-	for seed := range byte(4) {
-		secret, key := derive(quorate.SuiteEth2, seed)
-		defer secret.Close()
-		if err := committee.PushAssumed(key); err != nil {
-			log.Fatal(err)
-		}
-		votes = append(votes, sign(secret, "vote"))
+	if err := committee.PushAssumed(keys...); err != nil {
+		log.Fatal(err)
 	}
 	sum, err := quorate.Aggregate(quorate.SuiteEth2, [][]byte{votes[0], votes[1], votes[3]})
 	if err != nil {
@@ -110,19 +115,14 @@ func ExampleKeySet() {
 }
 
 func ExampleOfMembers() {
+	keys, votes := voters()
 	committee, err := quorate.NewKeySet(quorate.SuiteEth2)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer committee.Close()
-	var votes [][]byte
-	for seed := range byte(4) {
-		secret, key := derive(quorate.SuiteEth2, seed)
-		defer secret.Close()
-		if err := committee.PushAssumed(key); err != nil {
-			log.Fatal(err)
-		}
-		votes = append(votes, sign(secret, "vote"))
+	if err := committee.PushAssumed(keys...); err != nil {
+		log.Fatal(err)
 	}
 	sum, err := quorate.Aggregate(quorate.SuiteEth2, [][]byte{votes[0], votes[1], votes[3]})
 	if err != nil {

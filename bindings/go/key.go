@@ -105,13 +105,20 @@ func Aggregate(suite Suite, signatures [][]byte) (Signature, error) {
 	if err != nil {
 		return Signature{}, err
 	}
-	sum := make([]byte, length)
+	return written(suite, length, func(sum *C.uint8_t, size C.size_t, fault *C.quorate_error) {
+		C.quorate_aggregate(C.uint32_t(suite), first(all), C.size_t(len(all)), sum, size, fault)
+	})
+}
+
+// written is a signature that a function of the library writes.
+func written(suite Suite, length int, call func(place *C.uint8_t, size C.size_t, fault *C.quorate_error)) (Signature, error) {
+	signature := make([]byte, length)
 	var fault C.quorate_error
-	C.quorate_aggregate(C.uint32_t(suite), first(all), C.size_t(len(all)), first(sum), C.size_t(len(sum)), &fault)
+	call(first(signature), C.size_t(length), &fault)
 	if err := failure(&fault); err != nil {
 		return Signature{}, err
 	}
-	return Signature{suite, string(sum)}, nil
+	return Signature{suite, string(signature)}, nil
 }
 
 // AggregateChecked is Aggregate of signatures that were checked. Cost: a decoding and an addition for each.
@@ -129,13 +136,9 @@ func AggregateChecked(suite Suite, signatures []Signature) (Signature, error) {
 		}
 		all = append(all, signature.encoding...)
 	}
-	sum := make([]byte, length)
-	var fault C.quorate_error
-	C.quorate_aggregate_checked(C.uint32_t(suite), first(all), C.size_t(len(all)), first(sum), C.size_t(len(sum)), &fault)
-	if err := failure(&fault); err != nil {
-		return Signature{}, err
-	}
-	return Signature{suite, string(sum)}, nil
+	return written(suite, length, func(sum *C.uint8_t, size C.size_t, fault *C.quorate_error) {
+		C.quorate_aggregate_checked(C.uint32_t(suite), first(all), C.size_t(len(all)), sum, size, fault)
+	})
 }
 
 // BDNAggregate is the aggregate of a BDN suite, [SuiteMinPkBDN] or [SuiteMinSigBDN]: the signature of several keys over one message, with the
@@ -157,14 +160,9 @@ func BDNAggregate(suite Suite, publicKeys, signatures [][]byte) (Signature, erro
 	if err != nil {
 		return Signature{}, err
 	}
-	aggregate := make([]byte, length)
-	var fault C.quorate_error
-	C.quorate_go_bdn_aggregate(C.uint32_t(suite), first(keys), C.size_t(len(keys)), first(all), C.size_t(len(all)), first(aggregate),
-		C.size_t(len(aggregate)), &fault)
-	if err := failure(&fault); err != nil {
-		return Signature{}, err
-	}
-	return Signature{suite, string(aggregate)}, nil
+	return written(suite, length, func(aggregate *C.uint8_t, size C.size_t, fault *C.quorate_error) {
+		C.quorate_go_bdn_aggregate(C.uint32_t(suite), first(keys), C.size_t(len(keys)), first(all), C.size_t(len(all)), aggregate, size, fault)
+	})
 }
 
 // Subtract is a sum of signatures without some of its parts. That they are parts of it is the caller's knowledge.
@@ -179,13 +177,9 @@ func Subtract(suite Suite, sum []byte, parts [][]byte) (Signature, error) {
 	if err != nil {
 		return Signature{}, err
 	}
-	rest := make([]byte, length)
-	var fault C.quorate_error
-	C.quorate_go_subtract(C.uint32_t(suite), first(sum), C.size_t(len(sum)), first(all), C.size_t(len(all)), first(rest), C.size_t(len(rest)), &fault)
-	if err := failure(&fault); err != nil {
-		return Signature{}, err
-	}
-	return Signature{suite, string(rest)}, nil
+	return written(suite, length, func(rest *C.uint8_t, size C.size_t, fault *C.quorate_error) {
+		C.quorate_go_subtract(C.uint32_t(suite), first(sum), C.size_t(len(sum)), first(all), C.size_t(len(all)), rest, size, fault)
+	})
 }
 
 // joined puts encodings one behind another, as the library takes them. It checks each length, because bytes that are missing in one

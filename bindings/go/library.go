@@ -113,6 +113,30 @@ func (h *handle) done() {
 	h.mu.RUnlock()
 }
 
+// run calls a function of the library with the pointer, which nobody frees meanwhile.
+func (h *handle) run(call func(pointer unsafe.Pointer, fault *C.quorate_error)) error {
+	pointer, err := h.use()
+	if err != nil {
+		return err
+	}
+	defer h.done()
+	var fault C.quorate_error
+	call(pointer, &fault)
+	return failure(&fault)
+}
+
+// write is run of a function that writes so many bytes to a place.
+func (h *handle) write(length int, call func(pointer unsafe.Pointer, place *C.uint8_t, size C.size_t, fault *C.quorate_error)) ([]byte, error) {
+	written := make([]byte, length)
+	err := h.run(func(pointer unsafe.Pointer, fault *C.quorate_error) {
+		call(pointer, first(written), C.size_t(length), fault)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return written, nil
+}
+
 // close waits for the calls that run and frees the memory. Calls that begin meanwhile are refused.
 func (h *handle) close() error {
 	h.mu.Lock()

@@ -162,6 +162,15 @@ func TestWrongClaimsOfMembers(t *testing.T) {
 	}
 }
 
+func TestAClaimOfNoSetPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a nil set was accepted")
+		}
+	}()
+	OfMembers(nil, BitmapOf(0), []byte("vote"), nil)
+}
+
 func TestClaimsOfAClosedSet(t *testing.T) {
 	set, signatures := committee(t, SuiteEth2, 2)
 	claim := OfMembers(set, BitmapOf(0), []byte("vote"), signatures[0])

@@ -90,7 +90,7 @@ func (s *SecretKey) GoString() string {
 	return s.String()
 }
 
-// Bytes are the 32 bytes of the secret, big-endian. The caller wipes them.
+// Bytes are a copy of the 32 bytes of the secret, big-endian. The caller wipes it.
 //
 // The error after Close is [ErrClosed].
 func (s *SecretKey) Bytes() ([]byte, error) {
@@ -151,16 +151,7 @@ func (s *SecretKey) sign(call call) (Signature, error) {
 }
 
 func (s *SecretKey) write(length int, call call) ([]byte, error) {
-	pointer, err := s.handle.use()
-	if err != nil {
-		return nil, err
-	}
-	defer s.handle.done()
-	written := make([]byte, length)
-	var fault C.quorate_error
-	call((*C.quorate_secret_key)(pointer), first(written), C.size_t(length), &fault)
-	if err := failure(&fault); err != nil {
-		return nil, err
-	}
-	return written, nil
+	return s.handle.write(length, func(pointer unsafe.Pointer, place *C.uint8_t, size C.size_t, fault *C.quorate_error) {
+		call((*C.quorate_secret_key)(pointer), place, size, fault)
+	})
 }

@@ -255,16 +255,10 @@ func (v *Verifier) AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, e
 	if err != nil {
 		return PublicKey{}, err
 	}
-	pointer, err := v.handle.use()
+	sum, err := v.handle.write(length, func(pointer unsafe.Pointer, place *C.uint8_t, size C.size_t, fault *C.quorate_error) {
+		C.quorate_verifier_aggregate_public_keys((*C.quorate_verifier)(pointer), C.uint32_t(suite), first(all), C.size_t(len(all)), place, size, fault)
+	})
 	if err != nil {
-		return PublicKey{}, err
-	}
-	defer v.handle.done()
-	sum := make([]byte, length)
-	var fault C.quorate_error
-	C.quorate_verifier_aggregate_public_keys((*C.quorate_verifier)(pointer), C.uint32_t(suite), first(all), C.size_t(len(all)),
-		first(sum), C.size_t(len(sum)), &fault)
-	if err := failure(&fault); err != nil {
 		return PublicKey{}, err
 	}
 	return PublicKey{suite, string(sum)}, nil
@@ -272,27 +266,18 @@ func (v *Verifier) AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, e
 
 // Known is how many statements the verifier knows.
 func (v *Verifier) Known() (int, error) {
-	pointer, err := v.handle.use()
-	if err != nil {
-		return 0, err
-	}
-	defer v.handle.done()
 	var known C.size_t
-	var fault C.quorate_error
-	C.quorate_verifier_known((*C.quorate_verifier)(pointer), &known, &fault)
-	return int(known), failure(&fault)
+	err := v.handle.run(func(pointer unsafe.Pointer, fault *C.quorate_error) {
+		C.quorate_verifier_known((*C.quorate_verifier)(pointer), &known, fault)
+	})
+	return int(known), err
 }
 
 // Forget forgets all known statements.
 func (v *Verifier) Forget() error {
-	pointer, err := v.handle.use()
-	if err != nil {
-		return err
-	}
-	defer v.handle.done()
-	var fault C.quorate_error
-	C.quorate_verifier_forget((*C.quorate_verifier)(pointer), &fault)
-	return failure(&fault)
+	return v.handle.run(func(pointer unsafe.Pointer, fault *C.quorate_error) {
+		C.quorate_verifier_forget((*C.quorate_verifier)(pointer), fault)
+	})
 }
 
 // shared is the verifier of the functions of the package.

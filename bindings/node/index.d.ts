@@ -6,9 +6,13 @@
  *
  * A call that gets a wrong type throws a `TypeError` (or rejects with it) that names the argument, and for a number outside its range or an
  * index that no member has, a `RangeError`. Other errors have a `code`: `ERR_QUORATE_ENCODING` for bytes that are no key, signature or
- * secret, `ERR_QUORATE_MISUSE` for what a suite or a set of keys does not allow, `ERR_QUORATE_SYSTEM` where the operating system has no
- * random numbers or no threads, `ERR_QUORATE_INTERNAL` for a fault of the package. An error never means that a signature is true or false:
- * only a verdict does.
+ * secret, `ERR_QUORATE_MISUSE` for what a suite or a set of keys does not allow, `ERR_QUORATE_QUEUE_FULL` where too many calls wait for
+ * their turn, `ERR_QUORATE_SYSTEM` where the operating system has no random numbers or no threads, `ERR_QUORATE_INTERNAL` for a fault of
+ * the package. An error never means that a signature is true or false: only a verdict does.
+ *
+ * Calls that give a promise wait for a thread of the package, in their order. Those of a process that wait have 256 MiB at most, which are
+ * copies of their arguments and 1 KiB for each: the promise of one more is rejected with `ERR_QUORATE_QUEUE_FULL`. Await earlier calls
+ * before you make more. A call that is larger is taken if no other one waits. A `Batcher` has a queue of its own.
  */
 
 /** The name of a suite: `suites()` lists them. A suite is a curve, the group of the keys, a tag and a rule about keys. */
@@ -156,8 +160,8 @@ export class Verifier {
   /** Forgets all of them. */
   forget(): void;
   /**
-   * Frees what it keeps, as soon as no call has it: the garbage collector does not see how much that is. Later calls throw or reject
-   * (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   * Frees what it keeps, as soon as no call has it. The garbage collector, which is told about how much that is, frees it later. Later
+   * calls throw or reject (`ERR_QUORATE_MISUSE`); to close it again does nothing.
    */
   close(): void;
 }
@@ -186,9 +190,14 @@ export class SecretKey {
   private constructor();
   /** A new key, of random numbers of the operating system. */
   static generate(suite: Suite): SecretKey;
-  /** `KeyGen` of the specification (draft-irtf-cfrg-bls-signature-05, section 2.3; `chia`: draft 3), of at least 32 secret bytes. */
+  /**
+   * `KeyGen` of the specification (draft-irtf-cfrg-bls-signature-05, section 2.3; `chia`: draft 3), of at least 32 secret bytes: fewer are
+   * `ERR_QUORATE_ENCODING`. `info`, which may be public, tells keys of one material apart.
+   */
   static derive(suite: Suite, material: Uint8Array, info?: Uint8Array): SecretKey;
-  /** Reads 32 bytes, big-endian. */
+  /**
+   * Reads 32 bytes, big-endian, from 1 to the order of the group less one: others are `ERR_QUORATE_ENCODING`. The array stays yours to wipe.
+   */
   static fromBytes(suite: Suite, secret: Uint8Array): SecretKey;
   /** The name of its suite. */
   readonly suite: Suite;
@@ -196,9 +205,12 @@ export class SecretKey {
   toBytes(): Uint8Array;
   /** The public key, as claims have it. Each call computes it, which takes 0.1 to 1.6 ms: keep it. */
   publicKey(): Uint8Array;
-  /** Signs a message. Under `eigenlayer` a message has 32 bytes. */
+  /** Signs a message. Under `eigenlayer` a message has 32 bytes, and others are `ERR_QUORATE_MISUSE`. */
   sign(message: Uint8Array): Uint8Array;
-  /** A proof that the owner of the public key holds this secret: the signature of a claim with `possession: true`. */
+  /**
+   * A proof that the owner of the public key holds this secret: the signature of a claim with `possession: true`. `ERR_QUORATE_MISUSE` in
+   * suites without such proofs.
+   */
   prove(): Uint8Array;
   /** Wipes the key. Its other calls throw from then on (`ERR_QUORATE_MISUSE`); to close it again does nothing. */
   close(): void;
@@ -253,14 +265,16 @@ export class KeySet {
   readonly size: number;
   /**
    * Adds members, whose indices follow those of the members so far. All are checked (about 0.1 ms each, on this thread), and if one does
-   * not decode, none is added. No keys add no members.
+   * not decode (`ERR_QUORATE_ENCODING`), none is added. No keys add no members.
    *
    * In a suite of proofs of possession a member takes part with others only if it has proven that it holds its secret, or if you say that it has
    * elsewhere: `assumePossession`. With a wrong word, the owner of a rogue key can forge for all members.
    */
   push(keys: readonly Uint8Array[], options?: { assumePossession?: boolean | undefined }): void;
   /**
-   * Verifies a member's proof of possession, and records it if it is true. A `RangeError` (`ERR_OUT_OF_RANGE`) if there is no such member.
+   * Verifies a member's proof of possession (about 1 ms, on this thread), and records it if it is true. A `RangeError`
+   * (`ERR_OUT_OF_RANGE`) if there is no such member, `ERR_QUORATE_ENCODING` if the proof does not decode, and `ERR_QUORATE_MISUSE` in
+   * suites without such proofs.
    */
   prove(index: number, proof: Uint8Array): boolean;
   /**
@@ -280,8 +294,9 @@ export class KeySet {
   /** The same on this thread. */
   verifySync(members: Members, message: Uint8Array, signature: Uint8Array): Verdict;
   /**
-   * Frees the keys, as soon as no call and no claim that was handed over has them: the garbage collector does not see how much that is.
-   * Later calls, and calls with claims that name the set, throw or reject (`ERR_QUORATE_MISUSE`); to close it again does nothing.
+   * Frees the keys, as soon as no call and no claim that was handed over has them. The garbage collector, which is told about how much that
+   * is, frees them later. Later calls, and calls with claims that name the set, throw or reject (`ERR_QUORATE_MISUSE`); to close it again
+   * does nothing.
    */
   close(): void;
 }
@@ -319,13 +334,14 @@ export interface SubmitOptions extends Abortable {
 
 /**
  * Verifies claims as they come, in batches, on threads of its own. The process stays alive while an answer is due, and can end when none
- * is. A claim of another worker thread goes to a batcher of that thread.
+ * is. `stop` ends the threads; without it they end at some time after nobody holds the batcher. A claim of another worker thread goes to a
+ * batcher of that thread.
  */
 export class Batcher {
   constructor(options?: BatcherOptions);
   /**
-   * Hands a claim in. The promise is resolved with its verdict. If nobody verified the claim, that says nothing about the claim: then the
-   * promise is rejected with a `RefusedError`.
+   * Hands a claim in, which is copied. The promise is resolved with its verdict. If nobody verified the claim, that says nothing about the
+   * claim: then the promise is rejected with a `RefusedError`. A claim that names a closed key set is `ERR_QUORATE_MISUSE`.
    */
   submit(claim: Claim, options?: SubmitOptions): Promise<Verdict>;
   /**

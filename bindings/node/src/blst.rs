@@ -203,7 +203,8 @@ pub fn blst_aggregate_with_randomness_async<'env>(
     signatures: Vec<Uint8ArraySlice<'_>>,
 ) -> Result<Object<'env>> {
     let (keys, signatures) = copied(&keys, &signatures);
-    job(env, move || sums(&keys, &signatures))
+    let bytes = size_of_val(&*keys) + bytes_of(&signatures);
+    job(env, bytes, move || sums(&keys, &signatures))
 }
 
 /// Whether signatures are true.
@@ -227,7 +228,8 @@ pub fn blst_verify_async<'env>(
     signatures: Vec<ClassInstance<'_, BlstSignature>>,
 ) -> Result<Object<'env>> {
     let question = Question::new(question, &messages, &keys, &signatures);
-    job(env, move || question?.answer())
+    let bytes = question.as_ref().map_or(0, Question::bytes);
+    job(env, bytes, move || question?.answer())
 }
 
 /// What is asked, with copies of what it is asked about.
@@ -267,6 +269,11 @@ impl Question {
             keys: keys.iter().map(|key| key.0).collect(),
             signatures: signatures.iter().map(|signature| signature.0).collect(),
         })
+    }
+
+    /// The bytes of its copies.
+    fn bytes(&self) -> usize {
+        bytes_of(&self.messages) + size_of_val(&*self.keys) + size_of_val(&*self.signatures)
     }
 
     /// Only a success is true. Sums of keys may be the identity, so keys are checked for that.
@@ -328,6 +335,11 @@ fn scalar(bytes: &[u8; BITS / 8]) -> blst_scalar {
     let mut scalar = blst_scalar::default();
     scalar.b[..bytes.len()].copy_from_slice(bytes);
     scalar
+}
+
+/// The bytes that a list takes.
+fn bytes_of(list: &[Vec<u8>]) -> usize {
+    size_of_val(list) + list.iter().map(Vec::len).sum::<usize>()
 }
 
 fn copied(

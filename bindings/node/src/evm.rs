@@ -208,15 +208,17 @@ impl NativeNetwork {
         signatures: &[u8],
     ) -> Result<Object<'env>> {
         let (network, digest, signatures) = (self.0.clone(), digest.to_vec(), signatures.to_vec());
-        job(env, move || collected(&network, &digest, &members, &signatures))
+        let bytes = digest.len() + size_of_val(&*members) + signatures.len();
+        job(env, bytes, move || collected(&network, &digest, &members, &signatures))
     }
 
     /// The cheapest way to settle, on another thread.
     #[napi(ts_return_type = "Promise<NativePlan>")]
     pub fn plan<'env>(&self, env: &'env Env, signers: Vec<u32>, order: NativeOrder) -> Result<Object<'env>> {
         let network = self.0.clone();
+        let bytes = size_of_val(&*signers) + order.results.len();
         let order = guarded(|| order_of(&order));
-        job(env, move || {
+        job(env, bytes, move || {
             let order = order?;
             let members = network.keys.len();
             let signers = signers.into_iter().map(|index| index as usize);
@@ -307,14 +309,14 @@ impl NativePlan {
     #[napi(ts_return_type = "Promise<boolean>")]
     pub fn verify<'env>(&self, env: &'env Env, signature: &[u8]) -> Result<Object<'env>> {
         let (both, signature) = (self.0.clone(), signature.to_vec());
-        job(env, move || Ok(verified(&both.1, &signature)?.is_some()))
+        job(env, signature.len(), move || Ok(verified(&both.1, &signature)?.is_some()))
     }
 
     /// The call with a signature, on another thread; `null` if the signature is false.
     #[napi(ts_return_type = "Promise<NativeCall | null>")]
     pub fn call<'env>(&self, env: &'env Env, signature: &[u8]) -> Result<Object<'env>> {
         let (both, signature) = (self.0.clone(), signature.to_vec());
-        job(env, move || {
+        job(env, signature.len(), move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
             let data = plan.call(&signature).map_err(misuse)?;
@@ -334,7 +336,7 @@ impl NativePlan {
         block: BigInt,
     ) -> Result<Object<'env>> {
         let (both, signature, content) = (self.0.clone(), signature.to_vec(), content.to_vec());
-        job(env, move || {
+        job(env, signature.len() + content.len(), move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
             let when = Moment { time: number(&time)?, block: number(&block)? };
@@ -348,7 +350,7 @@ impl NativePlan {
     #[napi(ts_return_type = "Promise<NativeSettling | null>")]
     pub fn settling<'env>(&self, env: &'env Env, signature: &[u8]) -> Result<Object<'env>> {
         let (both, signature) = (self.0.clone(), signature.to_vec());
-        job(env, move || {
+        job(env, signature.len(), move || {
             let (network, plan) = &*both;
             let Some(signature) = verified(plan, &signature)? else { return Ok(None) };
             let calldata = plan.call(&signature).map_err(misuse)?;

@@ -19,6 +19,36 @@ impl From<napi::Status> for Kind {
     }
 }
 
+/// Why a call failed, as JavaScript hears of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    kind: Kind,
+    text: String,
+}
+
+impl Fault {
+    /// Calls that wait for their turn have so many bytes, of which there may be at most so many, and another call has so many more.
+    pub(crate) fn queue_full(waiting: usize, most: usize, more: usize) -> Self {
+        let text = format!(
+            "queue full: found {waiting} bytes of calls that wait for their turn and {more} of this one, expected {most} at most; await \
+             earlier calls before you make more"
+        );
+        Self { kind: Kind("ERR_QUORATE_QUEUE_FULL"), text }
+    }
+}
+
+impl From<CallFailure> for Fault {
+    fn from(CallFailure { code, text }: CallFailure) -> Self {
+        Self { kind: kind(code), text }
+    }
+}
+
+impl From<Fault> for napi::Error<Kind> {
+    fn from(Fault { kind, text }: Fault) -> Self {
+        Self::new(kind, text)
+    }
+}
+
 /// What a function that JavaScript calls returns.
 pub type Result<T> = std::result::Result<T, napi::Error<Kind>>;
 
@@ -45,16 +75,13 @@ pub(crate) fn guarded<T>(
 
 /// Does the work of a call that answers at once.
 pub(crate) fn called<T>(work: impl FnOnce() -> std::result::Result<T, CallFailure>) -> Result<T> {
-    guarded(work).map_err(error)
-}
-
-fn error(CallFailure { code, text }: CallFailure) -> napi::Error<Kind> {
-    napi::Error::new(kind(code), text)
+    guarded(work).map_err(|failure| Fault::from(failure).into())
 }
 
 /// A fault as the error with which a promise is rejected.
-pub(crate) fn rejection(env: &Env, fault: CallFailure) -> napi::Error {
-    napi::Error::from(JsError::from(error(fault)).into_unknown(*env))
+pub(crate) fn rejection(env: &Env, fault: Fault) -> napi::Error {
+    let error: napi::Error<Kind> = fault.into();
+    napi::Error::from(JsError::from(error).into_unknown(*env))
 }
 
 /// An error of Node's interface.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use napi::{
     Env,
-    bindgen_prelude::{ClassInstance, Object, Uint8ArraySlice},
+    bindgen_prelude::{ClassInstance, Object, ObjectFinalize, Uint8ArraySlice},
 };
 use napi_derive::napi;
 use quorate_c::{CallFailure, MemberKeys, NumberedSet, suites};
 
 use crate::{
+    external::ExternalMemory,
     fault::{Result, called},
     job::{Abort, abortable_job},
     keys::{bytes, closed},
@@ -17,12 +18,26 @@ use crate::{
 };
 
 /// A committee's keys by index, until it is closed. Members are bits, from the lowest bit of the first byte.
-#[napi]
-pub struct NativeKeySet(Option<Arc<NumberedSet>>);
+#[napi(custom_finalize)]
+pub struct NativeKeySet {
+    set: Option<Arc<NumberedSet>>,
+    /// That of its members.
+    memory: ExternalMemory,
+}
+
+/// About how many bytes a member takes: a point of G1 or G2, as the backend computes with it.
+const MEMBER: usize = 128;
 
 impl NativeKeySet {
     fn open(&self) -> std::result::Result<&Arc<NumberedSet>, CallFailure> {
-        self.0.as_ref().ok_or_else(|| closed("key set"))
+        self.set.as_ref().ok_or_else(|| closed("key set"))
+    }
+}
+
+impl ObjectFinalize for NativeKeySet {
+    fn finalize(self, env: Env) -> napi::Result<()> {
+        self.memory.tell(&env, 0);
+        Ok(())
     }
 }
 
@@ -42,7 +57,8 @@ impl NativeKeySet {
     /// A committee without members.
     #[napi(constructor)]
     pub fn new(suite: u32) -> Result<Self> {
-        called(|| Ok(Self(Some(Arc::new(NumberedSet::new(suites::by_number(suite)?))))))
+        let set = called(|| Ok(NumberedSet::new(suites::by_number(suite)?)))?;
+        Ok(Self { set: Some(Arc::new(set)), memory: ExternalMemory::default() })
     }
 
     /// Its number in packed claims. Below 2^53, a number of JavaScript is exact.
@@ -53,8 +69,14 @@ impl NativeKeySet {
 
     /// Adds members, all of them or none.
     #[napi]
-    pub fn push(&self, keys: &[u8], assumed: bool) -> Result<()> {
-        called(|| self.open()?.push(keys, assumed))
+    pub fn push(&self, env: &Env, keys: &[u8], assumed: bool) -> Result<()> {
+        let members = called(|| {
+            let set = self.open()?;
+            set.push(keys, assumed)?;
+            Ok(set.members())
+        })?;
+        self.memory.tell(env, members * MEMBER);
+        Ok(())
     }
 
     /// Verifies a member's proof of possession, and records it if it is true.
@@ -87,7 +109,8 @@ impl NativeKeySet {
     ) -> Result<Object<'env>> {
         let committee = called(|| self.open().cloned())?;
         let [members, message, signature] = [members, message, signature].map(<[u8]>::to_vec);
-        abortable_job(env, &abort, move || verified(&**committee, &members, &message, &signature))
+        let bytes = members.len() + message.len() + signature.len();
+        abortable_job(env, &abort, bytes, move || verified(&**committee, &members, &message, &signature))
     }
 
     /// Whether members signed a message.
@@ -98,8 +121,9 @@ impl NativeKeySet {
 
     /// Frees the set as soon as no call has it, and fails later calls. To close it again does nothing.
     #[napi]
-    pub fn close(&mut self) {
-        self.0 = None;
+    pub fn close(&mut self, env: &Env) {
+        self.set = None;
+        self.memory.tell(env, 0);
     }
 }
 

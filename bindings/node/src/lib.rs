@@ -9,6 +9,7 @@
 //! | `fault` | errors with the codes that the package documents; panics end here |
 //! | `pool` | the threads on which calls with a promise work |
 //! | `job` | work for another thread, and its promise |
+//! | `external` | memory that V8 does not see, and that objects of JavaScript keep |
 //! | `catalog` | suites and backends |
 //! | `verdicts` | the verdicts of a call |
 //! | `keys` | secret keys, checks and sums |
@@ -25,6 +26,7 @@
 pub mod fault;
 pub mod pool;
 pub mod job;
+pub mod external;
 pub mod catalog;
 pub mod verdicts;
 pub mod keys;

@@ -11,64 +11,94 @@ use std::{
 
 use quorate_c::{CallFailure, Code};
 
+use crate::fault::Fault;
+
 /// The threads of the process: its environments of Node share them.
 pub(crate) static POOL: Pool = Pool::new();
 
-/// What a thread does. If the system gives no thread, it is called with the failure, on the thread of the caller.
-pub(crate) type Work = Box<dyn FnOnce(Result<(), CallFailure>) + Send>;
+/// What a thread does. If nothing will do it, it is called with the fault, on the thread of the caller.
+pub(crate) type Work = Box<dyn FnOnce(Result<(), Fault>) + Send>;
 
 /// Threads that take work in its order: at most one for each core, started when there is work for them. A thread ends when it had none for
-/// [`IDLE`]. None of them keeps the process alive, and it waits for none when it ends.
+/// [`IDLE`]. None of them keeps the process alive, and it waits for none when it ends. What waits takes at most [`MOST_WAITING`].
 pub(crate) struct Pool {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 struct State {
-    waiting: VecDeque<Work>,
+    waiting: VecDeque<Waiting>,
+    /// Those of all that waits.
+    bytes: usize,
     threads: usize,
     /// Threads that wait for work.
     idle: usize,
 }
 
+/// Work that waits for its turn.
+struct Waiting {
+    work: Work,
+    /// What it holds meanwhile.
+    bytes: usize,
+}
+
 /// How long a thread waits for work before it ends.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// The most bytes of work that waits for its turn, but of one alone there may be more. It is what waits in a batcher by default.
+const MOST_WAITING: usize = 256 << 20;
+
+/// About the bytes that any work holds beside its arguments: the function, its promise, and what JavaScript has of them.
+const ANY_WORK: usize = 1 << 10;
+
 impl Pool {
     const fn new() -> Self {
-        let state = State { waiting: VecDeque::new(), threads: 0, idle: 0 };
+        let state = State { waiting: VecDeque::new(), bytes: 0, threads: 0, idle: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Has work done on one of the threads.
-    pub(crate) fn run(&'static self, work: Work) {
+    /// Has work done on one of the threads. While it waits for its turn, it holds so many bytes of arguments: if that is too much beside
+    /// what waits already, it is not done.
+    pub(crate) fn run(&'static self, bytes: usize, work: Work) {
+        let bytes = bytes.saturating_add(ANY_WORK);
         let mut state = self.state();
-        state.waiting.push_back(work);
+        if !state.waiting.is_empty() && state.bytes.saturating_add(bytes) > MOST_WAITING {
+            let full = Fault::queue_full(state.bytes, MOST_WAITING, bytes);
+            drop(state);
+            return work(Err(full));
+        }
+        state.bytes = state.bytes.saturating_add(bytes);
+        state.waiting.push_back(Waiting { work, bytes });
         if state.idle >= state.waiting.len() {
             self.changed.notify_one();
         } else if state.threads < most() {
             state.threads += 1;
             drop(state);
-            if let Err(failure) = start(move || self.serve()) {
-                self.not_started(&failure);
+            if let Err(fault) = start(move || self.serve()) {
+                self.not_started(&fault);
             }
         }
     }
 
     /// One thread less was started. If there is none at all, nobody takes what waits.
-    fn not_started(&self, failure: &CallFailure) {
+    fn not_started(&self, fault: &Fault) {
         let mut state = self.state();
         state.threads -= 1;
-        let refused = if state.threads == 0 { std::mem::take(&mut state.waiting) } else { VecDeque::new() };
+        let mut refused = VecDeque::new();
+        if state.threads == 0 {
+            refused = std::mem::take(&mut state.waiting);
+            state.bytes = 0;
+        }
         drop(state);
-        refused.into_iter().for_each(|work| work(Err(failure.clone())));
+        refused.into_iter().for_each(|Waiting { work, .. }| work(Err(fault.clone())));
     }
 
     /// The life of a thread.
     fn serve(&self) {
         let mut state = self.state();
         loop {
-            if let Some(work) = state.waiting.pop_front() {
+            if let Some(Waiting { work, bytes }) = state.waiting.pop_front() {
+                state.bytes -= bytes;
                 drop(state);
                 // A panic of the computation is held in the work. One beside it, when Node is told, must not end a thread that is counted.
                 let _: Result<(), _> = quorate_host::contained(|| work(Ok(())));
@@ -109,14 +139,14 @@ pub(crate) fn run_apart(work: Work) {
             work(Ok(()));
         }
     });
-    let Err(failure) = started else { return };
+    let Err(fault) = started else { return };
     if let Some(work) = take(&place) {
-        work(Err(failure));
+        work(Err(fault));
     }
 }
 
-fn start(body: impl FnOnce() + Send + 'static) -> Result<(), CallFailure> {
+fn start(body: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
     let started = thread::Builder::new().name("quorate".to_owned()).spawn(body);
     let none = |error| CallFailure::new(Code::System, format!("the operating system gives no thread: {error}"));
-    started.map(drop).map_err(none)
+    started.map(drop).map_err(|error| none(error).into())
 }

@@ -47,6 +47,7 @@ test("secret keys", () => {
   assert.throws(() => SecretKey.fromBytes("eth2", material), encoding);
   assert.throws(() => SecretKey.fromBytes("eth2", material.subarray(1)), encoding);
   assert.throws(() => SecretKey.generate("eigenlayer").sign(text("not 32 bytes")), misuse);
+  assert.throws(() => SecretKey.generate("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_").prove(), misuse);
   assert.throws(() => new SecretKey(), TypeError);
   assert.throws(() => SecretKey.generate("eth2").sign("text"), TypeError);
   assert.throws(() => SecretKey.prototype.sign.call({}, material), TypeError);
@@ -176,6 +177,8 @@ test("a set of keys", async () => {
   await assert.rejects(set.verify([1, 8], message, signature), misuse);
   assert.equal(set.prove(8, keys[7].prove()), false);
   await assert.rejects(set.verify([1, 8], message, signature), misuse);
+  assert.throws(() => set.prove(8, new Uint8Array(96)), encoding);
+  assert.throws(() => set.prove(8, keys[8].prove().subarray(1)), encoding);
   assert.equal(set.prove(8, keys[8].prove()), true);
   assert.equal((await set.verify([8], message, keys[8].sign(message))).valid, true);
   // All or none.

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
@@ -80,8 +81,8 @@ test("calls at the same time get their own verdicts", async () => {
   await Promise.all(calls);
 });
 
-/** Runs a program with this message, claims of it, and a pool of libuv with two threads. */
-const runWith = (program) => {
+/** Runs a program with this message, claims of it, and a pool of libuv with two threads. `before` stands in front of its command. */
+const runWith = (program, before = []) => {
   const source = `
     import { execFileSync } from "node:child_process";
     import { mkdtempSync, openSync, promises, rmSync } from "node:fs";
@@ -96,7 +97,8 @@ const runWith = (program) => {
     ${program}
   `;
   const options = { cwd: new URL("..", import.meta.url), env: { ...process.env, UV_THREADPOOL_SIZE: "2" }, timeout: 120_000 };
-  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source], options);
+  const [file, ...rest] = [...before, process.execPath, "--input-type=module", "--eval", source];
+  return promisify(execFile)(file, rest, options);
 };
 
 test("calls do not wait for libuv's pool", async () => {
@@ -138,6 +140,28 @@ test("libuv's pool does not wait for calls", async () => {
     console.log(before < 20, settled);
   `);
   assert.equal(stdout, "true 40\n");
+});
+
+test("a full queue refuses calls until it has room", async () => {
+  const [, core] = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
+  // On one core there is one thread for calls. It has the first one while the others are made.
+  const { stdout } = await runWith(`
+    const controller = new AbortController();
+    const { signal } = controller;
+    const busy = verify(new Array(20_000).fill(claims[0]), { backend: "portable" });
+    const long = [{ ...claims[0], message: new Uint8Array(2 ** 25) }];
+    const calls = Array.from({ length: 10 }, () => verify(long, { signal }));
+    const ended = Promise.allSettled(calls);
+    await calls.at(-1).catch(({ code, message }) => console.log(code, message));
+    controller.abort();
+    const ends = await ended;
+    console.log(ends[0].reason?.code);
+    await busy;
+    console.log((await verify([claims[0]]))[0].valid);
+  `, ["taskset", "--cpu-list", core]);
+  const [full, ...others] = stdout.trimEnd().split("\n");
+  assert.match(full, /^ERR_QUORATE_QUEUE_FULL queue full: found \d+ bytes of calls that wait for their turn and \d+ of this one, expected 268435456 at most; await earlier calls/);
+  assert.deepEqual(others, ["ABORT_ERR", "true"]);
 });
 
 test("a signal aborts a call", async () => {
@@ -292,6 +316,59 @@ test("the process can end while claims are verified", async () => {
   for (let round = 0; round < 5; round += 1) {
     const call = run(["--input-type=module", "--eval", script]);
     await assert.rejects(call, ({ code, signal, stderr }) => code === 7 && signal === null && stderr === "");
+  }
+});
+
+test("V8 is told how much memory sets and verifiers have, until they are closed or forgotten", async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    import { KeySet, SecretKey, Verifier } from "quorate";
+    const { externalMemory } = createRequire(import.meta.url)("./lib/native.js");
+    const secret = SecretKey.generate("eth2");
+    const publicKey = secret.publicKey();
+    const claims = Array.from({ length: 500 }, (_, number) => {
+      const message = Uint8Array.of(number, number >> 8);
+      return { suite: "eth2", publicKey, message, signature: secret.sign(message) };
+    });
+    const makers = {
+      set() {
+        const set = new KeySet("eth2");
+        for (let half = 0; half < 2; half += 1) set.push(new Array(1_500).fill(publicKey), { assumePossession: true });
+        return set;
+      },
+      verifier() {
+        const verifier = new Verifier();
+        verifier.verifySync(claims, { remember: true });
+        return verifier;
+      },
+    };
+    // What was forgotten is finalized between two tasks.
+    async function told() {
+      for (let round = 0; round < 10; round += 1) {
+        gc();
+        await new Promise(setImmediate);
+      }
+      return externalMemory();
+    }
+    for (const [name, make] of Object.entries(makers)) {
+      const before = await told();
+      const kept = [make(), make()];
+      const both = (await told()) - before;
+      kept.pop().close();
+      const one = (await told()) - before;
+      kept.pop();
+      const none = (await told()) - before;
+      console.log(JSON.stringify({ name, both, one, none }));
+    }
+  `;
+  const { stdout } = await run(["--expose-gc", "--input-type=module", "--eval", script]);
+  const found = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(found.map(({ name }) => name), ["set", "verifier"]);
+  // Arrays of the program itself come and go beside them.
+  const about = (expected) => (bytes) => Math.abs(bytes - expected) < 100_000;
+  for (const { name, both, one, none } of found) {
+    const of = name === "set" ? 3_000 * 128 : 500 * 675 + 500 * 170;
+    assert.ok(about(2 * of)(both) && about(of)(one) && about(0)(none), `${name}: ${both}, ${one}, ${none} bytes, expected ${of} for each`);
   }
 });
 

@@ -4,7 +4,8 @@
 // - Pointers are read and written during the call alone, but for handles. Where a size is 0, the pointer beside it may be null.
 // - Handles are opaque, freed by the function of their type, and shared between threads; nobody frees one that a call uses.
 // - A call that fails writes null where it would have written a handle. Functions that free a handle take null.
-// - The library writes to memory of the caller. Nothing that one side allocates is freed by the other.
+// - The library writes to memory of the caller, which must not overlap with what the call reads. Nothing that one side allocates is freed
+//   by the other.
 // - Keys, signatures and messages are bytes: compressed points on BLS12-381, words of the EVM on BN254.
 //
 // This file is made from crates/quorate-c. Licence: MIT OR Apache-2.0.
@@ -21,7 +22,9 @@ struct ArrowArray;
 struct ArrowArrayStream;
 struct ArrowSchema;
 
-// The interface of this header.
+// The interface of this header. It rises when a program that was compiled with an earlier header would go wrong with the library: when the
+// size of a structure changes, or the place, the type or the meaning of a field, of an argument or of a number, and when a function goes. A
+// new function, or a new number for a new case, leaves it.
 #define QUORATE_ABI 1
 
 // What a claim got. The number 1 alone means that something proved it, and memory that nobody wrote is 0. From 16 on, nobody looked at
@@ -327,8 +330,8 @@ int32_t quorate_verify(const struct quorate_verifier *verifier,
 // each message, the signature and the source, each as its length and its bytes.
 //
 // One that names members of a key set has a `quorate_signers` added to its `quorate_messages`, and no keys. In their place stand the
-// number of the set, of 64 bits, and the members as the length and the bytes of a bitmap or of indices of 32 bits each. As in
-// `quorate_claim`, a set that is freed fails the whole call with `QUORATE_CODE_HANDLE`.
+// number of the set, of 64 bits, and the members as the length and the bytes of a bitmap or of indices of 32 bits each, all little-endian.
+// As in `quorate_claim`, a set that is freed fails the whole call with `QUORATE_CODE_HANDLE`.
 int32_t quorate_verify_packed(const struct quorate_verifier *verifier,
                               const uint8_t *packed,
                               size_t size,
@@ -338,7 +341,8 @@ int32_t quorate_verify_packed(const struct quorate_verifier *verifier,
                               struct quorate_verdicts **reasons,
                               struct quorate_error *error);
 
-// Verifies one signature by one key over one message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does.
+// Verifies one signature by one key over one message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does: bytes that are no
+// key or no signature are a verdict. It remembers nothing.
 int32_t quorate_verify_one(const struct quorate_verifier *verifier,
                            uint32_t suite,
                            struct quorate_bytes public_key,
@@ -349,7 +353,7 @@ int32_t quorate_verify_one(const struct quorate_verifier *verifier,
                            struct quorate_error *error);
 
 // Why a claim is not valid, as a text of UTF-8 with a zero behind it, cut to `size`. `length` is how long all of it is, and may be
-// null. The text of a valid claim is empty.
+// null. The text of a valid claim is empty. `index` counts the claims of the call from 0: `QUORATE_CODE_MISUSE` if there is no such claim.
 int32_t quorate_verdicts_reason(const struct quorate_verdicts *verdicts,
                                 size_t index,
                                 char *place,
@@ -423,8 +427,9 @@ int32_t quorate_check_public_key(uint32_t suite,
 int32_t quorate_check_signature(uint32_t suite, const uint8_t *signature, size_t size, struct quorate_error *error);
 
 // The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be at
-// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no
-// signatures, and in a BDN suite, where each signature needs its key: `quorate_bdn_aggregate`.
+// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_ENCODING` if one does not
+// decode or is cut, `QUORATE_CODE_MISUSE` for no signatures, and in a BDN suite, where each signature needs its key:
+// `quorate_bdn_aggregate`.
 int32_t quorate_aggregate(uint32_t suite,
                           const uint8_t *signatures,
                           size_t size,
@@ -452,9 +457,10 @@ int32_t quorate_bdn_aggregate(uint32_t suite,
                               size_t aggregate_size,
                               struct quorate_error *error);
 
-// The sum of public keys, which stand one after another; in a BDN suite with its coefficients. All are checked. In the other suites rely
-// on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_MISUSE` for no keys, if they add up to the
-// identity, in a BDN suite if one stands there twice, and under `eigenlayer`.
+// The sum of public keys, which stand one after another; in a BDN suite with its coefficients. It is as long as a public key. All are
+// checked. In the other suites rely on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_ENCODING` if one
+// does not decode or is cut, `QUORATE_CODE_MISUSE` for no keys, if they add up to the identity, in a BDN suite if one stands there twice, and
+// under `eigenlayer`.
 int32_t quorate_aggregate_public_keys(uint32_t suite,
                                       const uint8_t *keys,
                                       size_t size,
@@ -462,8 +468,8 @@ int32_t quorate_aggregate_public_keys(uint32_t suite,
                                       size_t sum_size,
                                       struct quorate_error *error);
 
-// A sum of signatures without some of its parts, which stand one after another. Without parts it is the sum. `QUORATE_CODE_MISUSE` in a
-// BDN suite.
+// A sum of signatures without some of its parts, which stand one after another. That they are parts of it is the caller's knowledge. Without
+// parts it is the sum. `QUORATE_CODE_ENCODING` if one does not decode or is cut, `QUORATE_CODE_MISUSE` in a BDN suite.
 int32_t quorate_subtract(uint32_t suite,
                          struct quorate_bytes sum,
                          struct quorate_bytes parts,
@@ -475,14 +481,16 @@ int32_t quorate_subtract(uint32_t suite,
 int32_t quorate_secret_key_generate(uint32_t suite, struct quorate_secret_key **secret, struct quorate_error *error);
 
 // Derives a secret key from at least 32 bytes of key material: `KeyGen` of draft-irtf-cfrg-bls-signature-05, in the suite `chia` that of
-// draft 3. `info` may be empty.
+// draft 3. `info` may be empty. The caller wipes the material. `QUORATE_CODE_ENCODING` for material that is too short. Free the key by
+// `quorate_secret_key_free`.
 int32_t quorate_secret_key_derive(uint32_t suite,
                                   struct quorate_bytes material,
                                   struct quorate_bytes info,
                                   struct quorate_secret_key **secret,
                                   struct quorate_error *error);
 
-// Reads a secret key: 32 bytes, big-endian. The caller wipes its copy.
+// Reads a secret key: 32 bytes, big-endian, from 1 to the order of the group less one; others are `QUORATE_CODE_ENCODING`. The caller wipes
+// its copy. Free the key by `quorate_secret_key_free`.
 int32_t quorate_secret_key_from_bytes(uint32_t suite,
                                       const uint8_t *bytes,
                                       size_t size,
@@ -495,13 +503,14 @@ int32_t quorate_secret_key_to_bytes(const struct quorate_secret_key *secret,
                                     size_t size,
                                     struct quorate_error *error);
 
-// Writes the public key of a secret.
+// Writes the public key of a secret. `size` is the room at `key`, which must be at least that of a key of its suite.
 int32_t quorate_secret_key_public_key(const struct quorate_secret_key *secret,
                                       uint8_t *key,
                                       size_t size,
                                       struct quorate_error *error);
 
-// Signs a message.
+// Signs a message. `size` is the room at `signature`, which must be at least that of a signature. `QUORATE_CODE_MISUSE` if the suite signs no
+// such message: `eigenlayer` signs 32 bytes.
 int32_t quorate_secret_key_sign(const struct quorate_secret_key *secret,
                                 const uint8_t *message,
                                 size_t message_size,
@@ -509,8 +518,8 @@ int32_t quorate_secret_key_sign(const struct quorate_secret_key *secret,
                                 size_t size,
                                 struct quorate_error *error);
 
-// Proves that the owner of the public key holds its secret, in suites with such proofs. Verify it by a claim of the kind
-// `QUORATE_MESSAGES_POSSESSION`.
+// Proves that the owner of the public key holds its secret. The proof is as long as a signature. Verify it by a claim of the kind
+// `QUORATE_MESSAGES_POSSESSION`. `QUORATE_CODE_MISUSE` in suites without such proofs.
 int32_t quorate_secret_key_prove(const struct quorate_secret_key *secret,
                                  uint8_t *proof,
                                  size_t size,
@@ -525,8 +534,9 @@ int32_t quorate_key_set_new(uint32_t suite, struct quorate_key_set **set, struct
 // The number by which claims name a set until it is freed. It is not 0, and no other set of the process has or had it.
 int32_t quorate_key_set_number(const struct quorate_key_set *set, uint64_t *number, struct quorate_error *error);
 
-// Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown
-// elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
+// Adds keys, which stand one after another: all of them, or none. Their indices follow those of the members so far. No keys add no members.
+// `assumed` says that their owners have shown elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without
+// it, each needs `quorate_key_set_prove` in suites with such proofs. `QUORATE_CODE_ENCODING` if one does not decode or is cut.
 int32_t quorate_key_set_push(const struct quorate_key_set *set,
                              const uint8_t *keys,
                              size_t size,
@@ -534,7 +544,8 @@ int32_t quorate_key_set_push(const struct quorate_key_set *set,
                              struct quorate_error *error);
 
 // Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it. If the call fails, `proven`
-// is false, and the set is as it was.
+// is false, and the set is as it was. `QUORATE_CODE_ENCODING` if the proof does not decode, `QUORATE_CODE_MISUSE` if there is no such member,
+// and in suites without such proofs.
 int32_t quorate_key_set_prove(const struct quorate_key_set *set,
                               size_t index,
                               const uint8_t *proof,
@@ -546,9 +557,9 @@ int32_t quorate_key_set_prove(const struct quorate_key_set *set,
 int32_t quorate_key_set_members(const struct quorate_key_set *set, size_t *members, struct quorate_error *error);
 
 // Writes the sum of members' keys, also of members that have proven nothing: verify with `quorate_key_set_verify`, and not under this sum.
-// It is as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one
-// from the difference if that takes less. `QUORATE_CODE_MISUSE` if there is no such member, and in a BDN suite, where keys are added with
-// coefficients.
+// It is as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. For no members it is the identity, which is not a key. The
+// set keeps its last sums, and computes the next one from the difference if that takes less. `QUORATE_CODE_MISUSE` if there is no such
+// member, and in a BDN suite, where keys are added with coefficients.
 int32_t quorate_key_set_sum(const struct quorate_key_set *set,
                             const uint8_t *members,
                             size_t members_size,
@@ -557,7 +568,9 @@ int32_t quorate_key_set_sum(const struct quorate_key_set *set,
                             struct quorate_error *error);
 
 // Verifies that these members signed a message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does. A signature that does
-// not decode is the error `QUORATE_CODE_ENCODING`.
+// not decode is the error `QUORATE_CODE_ENCODING`. `QUORATE_CODE_MISUSE` for no members, unless the suite allows that, as
+// `eth2-sync-aggregate` does; for members that are not there; for several of whom one has not proven its key, in suites with such proofs; for
+// keys that add up to the identity; and in suites without signatures of several keys over one message. In a claim, these are verdicts.
 int32_t quorate_key_set_verify(const struct quorate_key_set *set,
                                struct quorate_bytes members,
                                struct quorate_bytes message,
@@ -566,15 +579,16 @@ int32_t quorate_key_set_verify(const struct quorate_key_set *set,
                                struct quorate_verdicts **reasons,
                                struct quorate_error *error);
 
-// Frees a set. Null is fine.
+// Frees a set. Null is fine. Claims that were handed to a batcher keep what they need of it, and its number names nothing any more.
 void quorate_key_set_free(struct quorate_key_set *set);
 
-// Starts a batcher. `options` may be null. Free it by `quorate_batcher_free`.
+// Starts a batcher. `options` may be null. Free it by `quorate_batcher_free`. `QUORATE_CODE_SYSTEM` if there are no threads.
 int32_t quorate_batcher_new(const struct quorate_batcher_options *options,
                             struct quorate_batcher **batcher,
                             struct quorate_error *error);
 
-// Hands a claim in, and does not wait. `answer` is called with `user` once, unless this function fails: then never. The deadline is in
+// Hands a claim in, which is copied, and does not wait. `answer` is called with `user` once, unless this function fails: then never. A claim
+// that is refused, also because the batcher is stopped, is no failure: its answer says so. `urgency` is a `quorate_class`. The deadline is in
 // milliseconds from now; 0 is none.
 int32_t quorate_batcher_submit(const struct quorate_batcher *batcher,
                                const struct quorate_claim *claim,

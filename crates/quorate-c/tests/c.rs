@@ -30,7 +30,7 @@ fn every_function_as_c_calls_it() {
     assert!(ran(C, &["-std=c11", SANITIZED], &source, &["with-assertions"]).contains("is as it should be"));
 }
 
-/// `make c` makes ten million calls to a release.
+/// `make soak-calls` makes ten million to a release.
 #[test]
 fn calls_leave_no_memory_behind() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/calls.c");

@@ -3,7 +3,7 @@
 #
 #   crates/quorate-c/tests/installed.sh FOLDER [few]
 #
-# With `few` it makes a hundred thousand calls in place of ten million, and leaves out valgrind, which takes a minute.
+# With `few` valgrind, which takes a minute for all of library.c, runs a part of it.
 set -euo pipefail
 sources=$(cd "$(dirname "$0")/c" && pwd)
 folder=$(cd "$1" && pwd) mode=${2:-all}
@@ -55,11 +55,7 @@ sed -i "s/find_package(quorate $series.9999 EXACT /find_package(quorate 0.0 /" "
 ! cmake -S "$work/cmake" -B "$work/earlier" -DCMAKE_PREFIX_PATH="$folder" > "$work/log" 2>&1 \
   && grep -q 'compatible with requested version "0.0"' "$work/log" \
   || { echo "CMake takes the library for version 0.0:"; cat "$work/log"; exit 1; }
-if [[ $mode = few ]]; then
-  "$work/built/calls" 100000
-  exit
-fi
-"$work/built/calls" 10000000
+"$work/built/calls" 100000
 
 if command -v valgrind > /dev/null; then
   # It takes fifty times as long.

@@ -72,11 +72,8 @@ pub(crate) fn whole<T: TryFrom<u64>>(name: &str, value: &Bound<'_, PyAny>) -> Py
         return Err(of_type("a boolean"));
     }
     let outside = || {
-        // Python refuses to write thousands of digits.
-        let found =
-            value.str().map_or_else(|_| "a long one".to_owned(), |text| clipped(&text.to_string(), LONGEST_NUMBER));
         let most = u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>());
-        misused(format!("{name}: found {found}, expected a whole number from 0 to {most}"))
+        misused(format!("{name}: found {}, expected a whole number from 0 to {most}", shown(value)))
     };
     match value.extract::<u64>() {
         Ok(number) => T::try_from(number).map_err(|_| outside()),
@@ -86,8 +83,13 @@ pub(crate) fn whole<T: TryFrom<u64>>(name: &str, value: &Bound<'_, PyAny>) -> Py
     }
 }
 
-/// Characters of a number that an error shows.
-const LONGEST_NUMBER: usize = 40;
+/// A number or a text as an error shows it. Python refuses to write thousands of digits.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.str().map_or_else(|_| "a long one".to_owned(), |text| clipped(&text.to_string(), LONGEST_SHOWN))
+}
+
+/// Characters of a value that an error shows.
+const LONGEST_SHOWN: usize = 40;
 
 /// The argument `soundness`, for functions where it has a default.
 pub(crate) fn soundness_bits(value: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -1,6 +1,10 @@
 //! `quorate.evm`: how a contract settles a quorum for the least gas.
 
-use pyo3::{exceptions::PyTypeError, prelude::*, types::PyBytes};
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyBytes, PyString},
+};
 use quorate_evm::{
     MemberSet, Network, Order, QuorumSignature, SettlementPlan,
     alloy_primitives::B256,
@@ -9,8 +13,8 @@ use quorate_evm::{
 };
 
 use crate::{
-    argument::{bytes, list_of_bytes, refuse_repeated, whole},
-    errors::{misused, undecodable},
+    argument::{bytes, list_of_bytes, refuse_repeated, shown, type_name, whole},
+    errors::{UsageError, misused, undecodable},
 };
 
 /// How a quorum settles: the base that costs the least gas, what is to be signed, and the call.
@@ -138,15 +142,19 @@ pub(crate) fn plan_quorum(
 
 /// Where the contract stores the quorum: a slot, or "rental".
 fn stored(store: &Bound<'_, PyAny>) -> PyResult<Store> {
+    let expected = format!("expected a slot from 0 to {}, \"rental\" or None", RENTAL - 1);
     if store.extract::<&str>().is_ok_and(|text| text == "rental") {
         return Ok(Store::Rental);
     }
+    if store.is_instance_of::<PyString>() {
+        return Err(misused(format!("store: found {:?}, {expected}", shown(store))));
+    }
     match whole::<u16>("store", store) {
         Ok(slot) if slot < RENTAL => Ok(Store::Slot(slot)),
-        _ => Err(PyTypeError::new_err(format!(
-            "store: found {}, expected a slot from 0 to {}, \"rental\" or None",
-            store.repr()?,
-            RENTAL - 1
-        ))),
+        Err(error) if error.is_instance_of::<PyTypeError>(store.py()) => {
+            Err(PyTypeError::new_err(format!("store: found {}, {expected}", type_name(store)?)))
+        }
+        Err(error) if !error.is_instance_of::<UsageError>(store.py()) => Err(error),
+        _ => Err(misused(format!("store: found {}, {expected}", shown(store)))),
     }
 }

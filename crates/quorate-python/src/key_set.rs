@@ -3,7 +3,7 @@
 use std::{
     num::NonZeroUsize,
     path::PathBuf,
-    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     thread,
 };
 
@@ -12,7 +12,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, MisuseError, Suite, UncheckedSignature, keyset::Possession};
+use quorate::{AnyKeySet, Backend, Bitmap, MisuseError, Suite, UncheckedSignature, keyset::Possession};
 use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets};
 use quorate_host::file::{self, Existing, FileError, Readers};
 
@@ -32,65 +32,18 @@ use crate::{
 ///
 /// The lock is only held while Python is free for other threads, so that none of them waits for it with Python.
 #[pyclass(frozen, module = "quorate")]
-pub(crate) struct KeySet(RwLock<Held>);
+pub(crate) struct KeySet(RwLock<of!(Shared)>);
 
-/// The keys.
-enum Held {
-    /// This object's alone.
-    Own(Set),
-    /// Shared with claims that name its members. It does not change any more: a set that is changed becomes a copy.
-    Shared(AnyKeySet),
-}
-
-type Set = of!(quorate::KeySet);
-
-/// A set that is looked at.
-type View<'a> = Of<
-    &'a quorate::KeySet<quorate::MinPk>,
-    &'a quorate::KeySet<quorate::MinSig>,
-    &'a quorate::KeySet<quorate::Bn254Suite>,
->;
-
-impl Held {
-    fn view(&self) -> View<'_> {
-        const OF_SUITE: &str = "a set is one of its suite";
-        match self {
-            Self::Own(Of::MinPk(suite, set)) => Of::MinPk(*suite, set),
-            Self::Own(Of::MinSig(suite, set)) => Of::MinSig(*suite, set),
-            Self::Own(Of::Bn254(suite, set)) => Of::Bn254(*suite, set),
-            Self::Shared(set) => match set.suite() {
-                AnySuite::MinPk(suite) => Of::MinPk(suite, set.of_variant().expect(OF_SUITE)),
-                AnySuite::MinSig(suite) => Of::MinSig(suite, set.of_variant().expect(OF_SUITE)),
-                AnySuite::Bn254(suite) => Of::Bn254(suite, set.of_variant().expect(OF_SUITE)),
-                suite => unreachable!("sets are made in the suites above, and not in {suite}"),
-            },
-        }
-    }
-
-    /// The set, to change it.
-    fn own(&mut self) -> &mut Set {
-        if let Self::Shared(_) = self {
-            let copy = match self.view() {
-                Of::MinPk(suite, set) => Of::MinPk(suite, set.clone()),
-                Of::MinSig(suite, set) => Of::MinSig(suite, set.clone()),
-                Of::Bn254(suite, set) => Of::Bn254(suite, set.clone()),
-            };
-            *self = Self::Own(copy);
-        }
-        match self {
-            Self::Own(set) => set,
-            Self::Shared(_) => unreachable!("it was copied above"),
-        }
-    }
-}
+/// Keys that are shared with claims that name members: a set that is changed while such claims are there becomes a copy.
+type Shared<S> = Arc<quorate::KeySet<S>>;
 
 impl KeySet {
-    fn read(&self) -> RwLockReadGuard<'_, Held> {
+    fn read(&self) -> RwLockReadGuard<'_, of!(Shared)> {
         // A thread that panicked while it changed the set has added all of its keys or none.
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Held> {
+    fn write(&self) -> RwLockWriteGuard<'_, of!(Shared)> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,19 +78,7 @@ impl KeySet {
 
     /// A handle to the set as it is now, for claims that name its members.
     pub(crate) fn handle(&self, py: Python<'_>) -> AnyKeySet {
-        py.detach(|| {
-            if let Held::Shared(set) = &*self.read() {
-                return set.clone();
-            }
-            let mut held = self.write();
-            let empty = Of::MinPk(quorate::MinPk::Eth2, quorate::KeySet::new(quorate::MinPk::Eth2, Backend::Portable));
-            let set = match std::mem::replace(&mut *held, Held::Own(empty)) {
-                Held::Own(set) => over!(set, (_, set) => set.into_any()),
-                Held::Shared(set) => set,
-            };
-            *held = Held::Shared(set.clone());
-            set
-        })
+        py.detach(|| over!(&*self.read(), (_, set) => AnyKeySet::from(Arc::clone(set))))
     }
 }
 
@@ -152,8 +93,8 @@ impl KeySet {
         assume_possession: bool,
     ) -> PyResult<Self> {
         let suite = argument::suite_of_single_keys(suite)?;
-        let set = made!(suite, suite => quorate::KeySet::new(suite, Backend::auto()))?;
-        let set = Self(RwLock::new(Held::Own(set)));
+        let set = made!(suite, suite => Arc::new(quorate::KeySet::new(suite, Backend::auto())))?;
+        let set = Self(RwLock::new(set));
         if let Some(keys) = public_keys {
             set.add(py, keys, assume_possession)?;
         }
@@ -175,16 +116,17 @@ impl KeySet {
             }
             error => misused(format!("{}: {error}", file.path.display())),
         })?;
-        Ok(Self(RwLock::new(Held::Shared(set))))
+        let set = made!(set.suite(), _ => set.into_variant().expect("a set is one of its suite"))?;
+        Ok(Self(RwLock::new(set)))
     }
 
     /// Writes the set to a file that only its owner reads and writes. The file appears whole or not at all. It replaces a regular file,
     /// and nothing else that has its name.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let saved = py.detach(|| match self.read().view() {
+        let saved = py.detach(|| match &*self.read() {
             Of::MinPk(_, set) => Ok(set.to_saved()),
             Of::MinSig(_, set) => Ok(set.to_saved()),
-            Of::Bn254(suite, _) => Err(suite),
+            Of::Bn254(suite, _) => Err(*suite),
         });
         let saved = saved.map_err(|suite| {
             misused(format!("the suite {suite} is on BN254, and key sets are saved on BLS12-381 alone"))
@@ -206,9 +148,11 @@ impl KeySet {
         let encodings = list_of_bytes("public_keys", public_keys)?;
         let encodings: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
         let mut rng = generator()?;
-        let added = py.detach(
-            || over!(self.write().own(), (_, set) => set.decode(&encodings, assume_possession, threads(), &mut rng)),
-        );
+        let added = py.detach(|| {
+            over!(&mut *self.write(), (_, set) => {
+                Arc::make_mut(set).decode(&encodings, assume_possession, threads(), &mut rng)
+            })
+        });
         added.map_err(|wrong| undecodable(format!("public_keys[{}]: {}", wrong.index, wrong.error)))
     }
 
@@ -217,35 +161,35 @@ impl KeySet {
         let index = whole("index", index)?;
         let proof = bytes("proof", proof)?;
         py.detach(|| {
-            let proven = over!(self.read().view(), (_, set) => {
+            let proven = over!(&*self.read(), (_, set) => {
                 let proof = quorate::Signature::from_bytes(&proof).map_err(undecodable)?;
                 is_true(&set.possession_claim(index, proof).map_err(misused_set)?)
             })?;
             if proven {
                 // Only now, so that a proof that tells nothing new copies no set. Meanwhile the set has grown at most.
-                let mut held = self.write();
-                let known = over!(held.view(), (_, set) => set.possession(index)).map_err(misused_set)?;
-                if known != Possession::Proven {
-                    over!(held.own(), (_, set) => set.record_proven(index)).map_err(misused_set)?;
-                }
+                over!(&mut *self.write(), (_, set) => {
+                    if set.possession(index).map_err(misused_set)? != Possession::Proven {
+                        Arc::make_mut(set).record_proven(index).map_err(misused_set)?;
+                    }
+                });
             }
             Ok(proven)
         })
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| over!(self.read().view(), (_, set) => set.len()))
+        py.detach(|| over!(&*self.read(), (_, set) => set.len()))
     }
 
     /// The name of its suite.
     #[getter]
     fn suite(&self, py: Python<'_>) -> &'static str {
-        py.detach(|| over!(self.read().view(), (suite, _) => suite.name()))
+        py.detach(|| over!(&*self.read(), (suite, _) => suite.name()))
     }
 
     /// The keys, by index.
     fn public_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let keys = py.detach(|| over!(self.read().view(), (_, set) => keys(set)))?;
+        let keys = py.detach(|| over!(&*self.read(), (_, set) => keys(set)))?;
         PyList::new(py, keys.iter().map(|key| PyBytes::new(py, key)))
     }
 
@@ -253,7 +197,7 @@ impl KeySet {
     /// this sum. For no members it is the identity. Refused in a BDN suite.
     fn sum<'py>(&self, py: Python<'py>, members: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let members = self.bitmap(py, members)?;
-        let sum = py.detach(|| over!(self.read().view(), (_, set) => sum(set, &members)))?;
+        let sum = py.detach(|| over!(&*self.read(), (_, set) => sum(set, &members)))?;
         Ok(PyBytes::new(py, &sum))
     }
 
@@ -270,7 +214,7 @@ impl KeySet {
         let (members, text) = (self.bitmap(py, members)?, bytes("message", message)?);
         let encoded = bytes("signature", signature)?;
         let (suite, keys) = py.detach(|| {
-            over!(self.read().view(), (suite, set) => {
+            over!(&*self.read(), (suite, set) => {
                 let signature = UncheckedSignature::from_bytes(&encoded).map_err(undecodable)?;
                 let claim = set.claim(&members, text.clone(), signature).map_err(misused_set)?;
                 let keys: Vec<_> = claim.statements().map(|(key, _)| key.to_bytes().as_ref().to_vec()).collect();
@@ -297,7 +241,7 @@ impl KeySet {
         let (members, message) = (self.bitmap(py, members)?, bytes("message", message)?);
         let signature = bytes("signature", signature)?;
         py.detach(|| {
-            over!(self.read().view(), (_, set) => {
+            over!(&*self.read(), (_, set) => {
                 let signature = UncheckedSignature::from_bytes(&signature).map_err(undecodable)?;
                 is_true(&set.claim(&members, message, signature).map_err(misused_set)?)
             })

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A window is 1,024 claims a thread or 16 MiB, whichever is reached first. While one is verified, the next one is read. The
-//! thread that called listens for signals meanwhile, so that Ctrl-C ends the call at once.
+//! thread that called listens for signals meanwhile, so that Ctrl-C ends the call when the window in progress is verified.
 
 use std::{
     collections::BTreeMap,
@@ -64,7 +64,7 @@ pub(crate) fn verify(
     let mut found = Found::new(explain);
     let mut job: Option<Job> = None;
     loop {
-        let window = reader.window(py, limit)?;
+        let window = reader.window(py, limit).inspect_err(|_| job.take().into_iter().for_each(|job| job.end(py)))?;
         if let Some(job) = job.take() {
             found.add(job.wait(py)?)?;
             if let Some(progress) = progress {
@@ -118,7 +118,7 @@ impl Verifying {
                 judge.judge(window, &mut rng)
             };
             let remembered = if remember { judge.verifier().known().saturating_sub(known) } else { 0 };
-            // Nobody waits any more if the call was interrupted.
+            // Somebody waits for it, also when the call fails.
             let _ = answer.send(Judged { judgements, remembered });
         };
         thread::Builder::new().spawn(work).map_err(no_thread)?;
@@ -133,7 +133,10 @@ impl Job {
         loop {
             let (answer, again) = py.detach(move || (receiver.recv_timeout(SIGNALS), receiver));
             receiver = again;
-            py.check_signals()?;
+            if let Err(signal) = py.check_signals() {
+                Self(receiver).end(py);
+                return Err(signal);
+            }
             match answer {
                 Ok(judged) => return Ok(judged),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -142,6 +145,11 @@ impl Job {
                 }
             }
         }
+    }
+
+    /// Waits for the window of a call that fails, so that nothing is remembered after the exception.
+    fn end(self, py: Python<'_>) {
+        py.detach(move || drop(self.0.recv()));
     }
 }
 

@@ -77,10 +77,23 @@ def test_wrong_arguments() -> None:
         evm.plan(NETWORK, [0, 1, 1])
     with pytest.raises(quorate.DecodeError, match=r"results\[0\]: found 3 bytes, expected 32"):
         evm.plan(NETWORK, range(members), [b"abc"])
+    expected = r'expected a slot from 0 to \d+, "rental" or None$'
     # For Python, False is 0, which is the slot of the newest base.
-    for store in ("everywhere", False):
-        with pytest.raises(TypeError, match=f"store: found .*{store}.*, expected a slot"):
+    wrong: Any
+    for wrong, found in ((False, "bool"), (1.0, "float"), (b"rental", "bytes")):
+        with pytest.raises(TypeError, match=f"^store: found {found}, {expected}"):
+            evm.plan(NETWORK, range(members), store=wrong)
+    outside: tuple[tuple[int | str, str], ...] = (
+        ("everywhere", '"everywhere"'),
+        (-1, "-1"),
+        (65535, "65535"),
+        (2**64, "18446744073709551616"),
+        (10**5000, "a long one"),
+    )
+    for store, found in outside:
+        with pytest.raises(quorate.UsageError, match=f"^store: found {found}, {expected}") as raised:
             evm.plan(NETWORK, range(members), store=store)
+        assert isinstance(raised.value, ValueError)
     with pytest.raises(TypeError, match="found a boolean, expected a whole number"):
         evm.plan(NETWORK, [True])
     with pytest.raises(TypeError, match="found a boolean, expected a whole number"):

@@ -108,6 +108,25 @@ def test_no_workers_is_an_error(tmp_path: Path) -> None:
         quorate.ray.run(tmp_path / "run", workers=-1)
 
 
+def test_whole_numbers_of_other_libraries(tmp_path: Path) -> None:
+    import numpy as np
+
+    import quorate.ray
+
+    table = parquet(tmp_path / "claims.parquet", claims(6, {4}), 6)
+    numbers: dict[str, Any] = {"workers": np.int64(1), "threads": np.int8(1), "retries": np.uint16(2)}
+    assert quorate.ray.verify(table, tmp_path / "run", suite="eth2", **numbers)["invalid"] == 1
+    for name in numbers:
+        for wrong in (True, 1.0, np.float64(1), "1"):
+            found: dict[str, Any] = {name: wrong}
+            expected = f"^{name}: found {type(wrong).__name__}, expected a whole number$"
+            with pytest.raises(TypeError, match=expected):
+                quorate.ray.verify(table, tmp_path / "another", suite="eth2", **found)
+    with pytest.raises(quorate.UsageError, match="retries: found -2, expected -1 or more"):
+        quorate.ray.verify(table, tmp_path / "another", suite="eth2", retries=-2)
+    assert not (tmp_path / "another").exists(), "nothing was planned"
+
+
 def test_a_folder_of_the_callers_is_not_the_dataset(tmp_path: Path) -> None:
     import ray.data
 

@@ -76,6 +76,44 @@ def test_ctrl_c_raises_keyboard_interrupt() -> None:
     assert time.perf_counter() - begun < 60
 
 
+def test_nothing_is_remembered_after_ctrl_c() -> None:
+    program = """
+        import os, signal, threading, time, quorate
+        from conftest import rows, signed
+
+        def tasks():
+            return len(os.listdir("/proc/self/task"))
+
+        def interrupt():
+            # The window's own thread is there.
+            while tasks() == idle + 1:
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        claims, known = rows(signed(64)) * 1000, quorate.Known()
+        idle = tasks()
+        threading.Thread(target=interrupt).start()
+        try:
+            quorate.verify(claims, threads=1, known=known, remember=True)
+        except KeyboardInterrupt:
+            known.clear()
+        else:
+            raise AssertionError("it verified everything")
+        while tasks() > idle:
+            time.sleep(0.001)
+        assert len(known) == 0, known
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=pathlib.Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_several_threads_of_python_verify_at_once() -> None:
     found: list[list[int]] = []
 

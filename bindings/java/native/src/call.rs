@@ -1,4 +1,4 @@
-//! The body of a native function.
+//! Native functions: arguments are read, answers given, and errors and panics become exceptions.
 
 use std::any::Any;
 
@@ -7,8 +7,10 @@ use jni::{
     errors::ErrorPolicy,
     jni_sig, jni_str,
     objects::{JByteArray, JString, JThrowable},
+    sys::{jboolean, jint, jlong},
 };
 use quorate_c::{CallFailure, Code};
+use zeroize::Zeroizing;
 
 /// Why a body ended without a result.
 pub(crate) enum Failure {
@@ -42,13 +44,118 @@ pub(crate) fn call<'a, T: Default>(
     outcome.resolve::<Throw>()
 }
 
-/// The bytes of an array.
-pub(crate) fn bytes(env: &Env<'_>, array: &JByteArray<'_>) -> Result<Vec<u8>, Failure> {
-    Ok(env.convert_byte_array(array)?)
+/// Native functions, by the names for which Java looks. A body gets what was read of Java's arguments, and its answer is given to Java.
+macro_rules! exports {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $answer:ty $body:block)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "system" fn $name<'a>(
+            mut env: jni::EnvUnowned<'a>,
+            _: jni::objects::JClass<'a>,
+            $($argument: <$type as $crate::call::FromJava>::Java<'a>),*
+        ) -> <$answer as $crate::call::IntoJava>::Java<'a> {
+            fn body($($argument: $type),*) -> Result<$answer, quorate_c::CallFailure> $body
+            $crate::call::call(&mut env, |env| {
+                let answer = body($(<$type as $crate::call::FromJava>::read(env, $argument)?),*)?;
+                $crate::call::IntoJava::give(answer, env)
+            })
+        }
+    )*};
+}
+pub(crate) use exports;
+
+/// What a native function takes.
+pub(crate) trait FromJava: Sized {
+    /// What Java passes.
+    type Java<'a>;
+
+    /// Reads it. A null, and an array that is no text where a text is asked for, is a failure.
+    fn read<'a>(env: &Env<'a>, java: Self::Java<'a>) -> Result<Self, Failure>;
+}
+
+/// What a native function returns.
+pub(crate) trait IntoJava {
+    /// What Java gets: a zero, a null or `false` if the function fails.
+    type Java<'a>: Default;
+
+    /// Gives it to Java.
+    fn give<'a>(self, env: &mut Env<'a>) -> Result<Self::Java<'a>, Failure>;
+}
+
+/// Numbers and booleans are the same on both sides.
+macro_rules! unchanged {
+    ($($type:ty),*) => {$(
+        impl FromJava for $type {
+            type Java<'a> = Self;
+
+            fn read(_: &Env<'_>, java: Self) -> Result<Self, Failure> {
+                Ok(java)
+            }
+        }
+
+        impl IntoJava for $type {
+            type Java<'a> = Self;
+
+            fn give(self, _: &mut Env<'_>) -> Result<Self, Failure> {
+                Ok(self)
+            }
+        }
+    )*};
+}
+unchanged!(jint, jlong, jboolean);
+
+impl FromJava for Vec<u8> {
+    type Java<'a> = JByteArray<'a>;
+
+    fn read<'a>(env: &Env<'a>, java: JByteArray<'a>) -> Result<Self, Failure> {
+        Ok(env.convert_byte_array(&java)?)
+    }
+}
+
+/// Bytes of a secret.
+impl FromJava for Zeroizing<Vec<u8>> {
+    type Java<'a> = JByteArray<'a>;
+
+    fn read<'a>(env: &Env<'a>, java: JByteArray<'a>) -> Result<Self, Failure> {
+        Vec::<u8>::read(env, java).map(Self::new)
+    }
+}
+
+/// A text in UTF-8.
+impl FromJava for String {
+    type Java<'a> = JByteArray<'a>;
+
+    fn read<'a>(env: &Env<'a>, java: JByteArray<'a>) -> Result<Self, Failure> {
+        let text = Self::from_utf8(Vec::<u8>::read(env, java)?);
+        Ok(text.map_err(|_| CallFailure::misuse("a text that is not UTF-8"))?)
+    }
+}
+
+impl IntoJava for () {
+    type Java<'a> = Self;
+
+    fn give(self, _: &mut Env<'_>) -> Result<Self, Failure> {
+        Ok(())
+    }
+}
+
+impl IntoJava for Vec<u8> {
+    type Java<'a> = JByteArray<'a>;
+
+    fn give<'a>(self, env: &mut Env<'a>) -> Result<JByteArray<'a>, Failure> {
+        array(env, &self)
+    }
+}
+
+impl IntoJava for Zeroizing<[u8; 32]> {
+    type Java<'a> = JByteArray<'a>;
+
+    fn give<'a>(self, env: &mut Env<'a>) -> Result<JByteArray<'a>, Failure> {
+        array(env, &*self)
+    }
 }
 
 /// An array of bytes.
-pub(crate) fn array<'a>(env: &mut Env<'a>, bytes: &[u8]) -> Result<JByteArray<'a>, Failure> {
+fn array<'a>(env: &mut Env<'a>, bytes: &[u8]) -> Result<JByteArray<'a>, Failure> {
     if i32::try_from(bytes.len()).is_err() {
         return Err(CallFailure::misuse(format!(
             "the answer has {} bytes, more than an array of Java holds",

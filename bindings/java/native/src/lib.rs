@@ -7,7 +7,7 @@
 //! | module | noun |
 //! |---|---|
 //! | `handles` | objects by number: a freed or invented number is an error |
-//! | `call` | the body of a native function: errors and panics become exceptions |
+//! | `call` | native functions: arguments are read, answers given, and errors and panics become exceptions |
 //! | `answers` | verdicts as bytes, and the queue of a batcher's answers |
 //! | `exports` | the functions that Java calls |
 

@@ -104,7 +104,7 @@ fn outside_answers() -> Result<(), CallFailure> {
     Ok(())
 }
 
-/// Starts a batcher. `options` may be null. Free it by `quorate_batcher_free`.
+/// Starts a batcher. `options` may be null. Free it by `quorate_batcher_free`. `QUORATE_CODE_SYSTEM` if there are no threads.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_batcher_new(
     options: *const quorate_batcher_options,
@@ -136,7 +136,8 @@ pub unsafe extern "C" fn quorate_batcher_new(
     })
 }
 
-/// Hands a claim in, and does not wait. `answer` is called with `user` once, unless this function fails: then never. The deadline is in
+/// Hands a claim in, which is copied, and does not wait. `answer` is called with `user` once, unless this function fails: then never. A claim
+/// that is refused, also because the batcher is stopped, is no failure: its answer says so. `urgency` is a `quorate_class`. The deadline is in
 /// milliseconds from now; 0 is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_batcher_submit(

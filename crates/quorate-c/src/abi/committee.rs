@@ -35,8 +35,9 @@ pub unsafe extern "C" fn quorate_key_set_number(
     guarded(error, || unsafe { put("number", number, of("set", set)?.0.number()) })
 }
 
-/// Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown
-/// elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
+/// Adds keys, which stand one after another: all of them, or none. Their indices follow those of the members so far. No keys add no members.
+/// `assumed` says that their owners have shown elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without
+/// it, each needs `quorate_key_set_prove` in suites with such proofs. `QUORATE_CODE_ENCODING` if one does not decode or is cut.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_push(
     set: *const quorate_key_set,
@@ -50,7 +51,8 @@ pub unsafe extern "C" fn quorate_key_set_push(
 }
 
 /// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it. If the call fails, `proven`
-/// is false, and the set is as it was.
+/// is false, and the set is as it was. `QUORATE_CODE_ENCODING` if the proof does not decode, `QUORATE_CODE_MISUSE` if there is no such member,
+/// and in suites without such proofs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_prove(
     set: *const quorate_key_set,
@@ -82,9 +84,9 @@ pub unsafe extern "C" fn quorate_key_set_members(
 }
 
 /// Writes the sum of members' keys, also of members that have proven nothing: verify with `quorate_key_set_verify`, and not under this sum.
-/// It is as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one
-/// from the difference if that takes less. `QUORATE_CODE_MISUSE` if there is no such member, and in a BDN suite, where keys are added with
-/// coefficients.
+/// It is as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. For no members it is the identity, which is not a key. The
+/// set keeps its last sums, and computes the next one from the difference if that takes less. `QUORATE_CODE_MISUSE` if there is no such
+/// member, and in a BDN suite, where keys are added with coefficients.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_sum(
     set: *const quorate_key_set,
@@ -101,7 +103,9 @@ pub unsafe extern "C" fn quorate_key_set_sum(
 }
 
 /// Verifies that these members signed a message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does. A signature that does
-/// not decode is the error `QUORATE_CODE_ENCODING`.
+/// not decode is the error `QUORATE_CODE_ENCODING`. `QUORATE_CODE_MISUSE` for no members, unless the suite allows that, as
+/// `eth2-sync-aggregate` does; for members that are not there; for several of whom one has not proven its key, in suites with such proofs; for
+/// keys that add up to the identity; and in suites without signatures of several keys over one message. In a claim, these are verdicts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_verify(
     set: *const quorate_key_set,
@@ -126,7 +130,7 @@ pub unsafe extern "C" fn quorate_key_set_verify(
     })
 }
 
-/// Frees a set. Null is fine.
+/// Frees a set. Null is fine. Claims that were handed to a batcher keep what they need of it, and its number names nothing any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_free(set: *mut quorate_key_set) {
     // SAFETY: the caller keeps to the header.

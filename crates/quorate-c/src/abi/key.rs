@@ -40,8 +40,9 @@ pub unsafe extern "C" fn quorate_check_signature(
 }
 
 /// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be at
-/// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no
-/// signatures, and in a BDN suite, where each signature needs its key: `quorate_bdn_aggregate`.
+/// least that of a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_ENCODING` if one does not
+/// decode or is cut, `QUORATE_CODE_MISUSE` for no signatures, and in a BDN suite, where each signature needs its key:
+/// `quorate_bdn_aggregate`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_aggregate(
     suite: u32,
@@ -99,9 +100,10 @@ pub unsafe extern "C" fn quorate_bdn_aggregate(
     })
 }
 
-/// The sum of public keys, which stand one after another; in a BDN suite with its coefficients. All are checked. In the other suites rely
-/// on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_MISUSE` for no keys, if they add up to the
-/// identity, in a BDN suite if one stands there twice, and under `eigenlayer`.
+/// The sum of public keys, which stand one after another; in a BDN suite with its coefficients. It is as long as a public key. All are
+/// checked. In the other suites rely on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_ENCODING` if one
+/// does not decode or is cut, `QUORATE_CODE_MISUSE` for no keys, if they add up to the identity, in a BDN suite if one stands there twice, and
+/// under `eigenlayer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_aggregate_public_keys(
     suite: u32,
@@ -117,8 +119,8 @@ pub unsafe extern "C" fn quorate_aggregate_public_keys(
     })
 }
 
-/// A sum of signatures without some of its parts, which stand one after another. Without parts it is the sum. `QUORATE_CODE_MISUSE` in a
-/// BDN suite.
+/// A sum of signatures without some of its parts, which stand one after another. That they are parts of it is the caller's knowledge. Without
+/// parts it is the sum. `QUORATE_CODE_ENCODING` if one does not decode or is cut, `QUORATE_CODE_MISUSE` in a BDN suite.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_subtract(
     suite: u32,
@@ -152,7 +154,8 @@ pub unsafe extern "C" fn quorate_secret_key_generate(
 }
 
 /// Derives a secret key from at least 32 bytes of key material: `KeyGen` of draft-irtf-cfrg-bls-signature-05, in the suite `chia` that of
-/// draft 3. `info` may be empty.
+/// draft 3. `info` may be empty. The caller wipes the material. `QUORATE_CODE_ENCODING` for material that is too short. Free the key by
+/// `quorate_secret_key_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_secret_key_derive(
     suite: u32,
@@ -172,7 +175,8 @@ pub unsafe extern "C" fn quorate_secret_key_derive(
     })
 }
 
-/// Reads a secret key: 32 bytes, big-endian. The caller wipes its copy.
+/// Reads a secret key: 32 bytes, big-endian, from 1 to the order of the group less one; others are `QUORATE_CODE_ENCODING`. The caller wipes
+/// its copy. Free the key by `quorate_secret_key_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_secret_key_from_bytes(
     suite: u32,
@@ -200,7 +204,7 @@ pub unsafe extern "C" fn quorate_secret_key_to_bytes(
     guarded(error, || unsafe { put_bytes("bytes", bytes, size, &*of("secret", secret)?.0.to_bytes()) })
 }
 
-/// Writes the public key of a secret.
+/// Writes the public key of a secret. `size` is the room at `key`, which must be at least that of a key of its suite.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_secret_key_public_key(
     secret: *const quorate_secret_key,
@@ -212,7 +216,8 @@ pub unsafe extern "C" fn quorate_secret_key_public_key(
     guarded(error, || unsafe { put_bytes("key", key, size, &of("secret", secret)?.0.public_key()) })
 }
 
-/// Signs a message.
+/// Signs a message. `size` is the room at `signature`, which must be at least that of a signature. `QUORATE_CODE_MISUSE` if the suite signs no
+/// such message: `eigenlayer` signs 32 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_secret_key_sign(
     secret: *const quorate_secret_key,
@@ -231,8 +236,8 @@ pub unsafe extern "C" fn quorate_secret_key_sign(
     })
 }
 
-/// Proves that the owner of the public key holds its secret, in suites with such proofs. Verify it by a claim of the kind
-/// `QUORATE_MESSAGES_POSSESSION`.
+/// Proves that the owner of the public key holds its secret. The proof is as long as a signature. Verify it by a claim of the kind
+/// `QUORATE_MESSAGES_POSSESSION`. `QUORATE_CODE_MISUSE` in suites without such proofs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_secret_key_prove(
     secret: *const quorate_secret_key,

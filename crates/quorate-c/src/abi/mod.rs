@@ -29,3 +29,41 @@ pub use self::{
     verifier::*,
 };
 pub use arrow::*;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program has the sizes and places of the header with which it was compiled, as `tests/c/library.c` has them.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn another_place_of_a_field_needs_another_number() {
+        use std::mem::offset_of;
+        macro_rules! places {
+            ($structure:ident: $($field:ident),*) => {
+                (size_of::<$structure>(), [$(offset_of!($structure, $field)),*])
+            };
+        }
+        assert_eq!(QUORATE_ABI, 1, "write the new sizes and places here and in library.c");
+        assert_eq!(places!(quorate_bytes: data, size), (16, [0, 8]));
+        assert_eq!(places!(quorate_error: code, text), (512, [0, 4]));
+        assert_eq!(
+            places!(quorate_options: threads, soundness, backend, backend_size, most_known),
+            (32, [0, 4, 8, 16, 24])
+        );
+        let signed = places!(quorate_claim: suite, kind, public_keys, public_key_count, messages, message_count);
+        assert_eq!(signed, (112, [0, 4, 8, 16, 24, 32]));
+        let others = places!(quorate_claim: signature, source, key_set, members, indices, index_count);
+        assert_eq!(others, (112, [40, 56, 72, 80, 96, 104]));
+        let how = places!(quorate_batcher_options: threads, soundness, backend, backend_size);
+        assert_eq!(how, (56, [0, 4, 8, 16]));
+        let when = places!(quorate_batcher_options: linger_us, target_us, queue_us, queue_bytes);
+        assert_eq!(when, (56, [24, 32, 40, 48]));
+    }
+
+    #[test]
+    fn the_shared_library_has_the_number_in_its_name() {
+        let name = format!("-soname,libquorate.so.{QUORATE_ABI}\"");
+        assert!(include_str!("../../build.rs").contains(&name), "build.rs has no {name}");
+    }
+}

@@ -101,8 +101,8 @@ pub unsafe extern "C" fn quorate_verify(
 /// each message, the signature and the source, each as its length and its bytes.
 ///
 /// One that names members of a key set has a `quorate_signers` added to its `quorate_messages`, and no keys. In their place stand the
-/// number of the set, of 64 bits, and the members as the length and the bytes of a bitmap or of indices of 32 bits each. As in
-/// `quorate_claim`, a set that is freed fails the whole call with `QUORATE_CODE_HANDLE`.
+/// number of the set, of 64 bits, and the members as the length and the bytes of a bitmap or of indices of 32 bits each, all little-endian.
+/// As in `quorate_claim`, a set that is freed fails the whole call with `QUORATE_CODE_HANDLE`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_verify_packed(
     verifier: *const quorate_verifier,
@@ -171,7 +171,8 @@ pub(super) unsafe fn settle(
     unsafe { give(reasons, quorate_verdicts(verdicts)) }
 }
 
-/// Verifies one signature by one key over one message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does.
+/// Verifies one signature by one key over one message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does: bytes that are no
+/// key or no signature are a verdict. It remembers nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_verify_one(
     verifier: *const quorate_verifier,
@@ -199,7 +200,7 @@ pub unsafe extern "C" fn quorate_verify_one(
 }
 
 /// Why a claim is not valid, as a text of UTF-8 with a zero behind it, cut to `size`. `length` is how long all of it is, and may be
-/// null. The text of a valid claim is empty.
+/// null. The text of a valid claim is empty. `index` counts the claims of the call from 0: `QUORATE_CODE_MISUSE` if there is no such claim.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_verdicts_reason(
     verdicts: *const quorate_verdicts,

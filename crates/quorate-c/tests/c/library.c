@@ -7,6 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A program has the sizes and places of the header with which it was compiled. Others need another QUORATE_ABI.
+_Static_assert(QUORATE_ABI == 1, "write the new sizes and places here and in src/abi/mod.rs");
+#define SIZE(structure, size) _Static_assert(sizeof(struct structure) == (size), #structure)
+#define PLACE(structure, field, place) _Static_assert(offsetof(struct structure, field) == (place), #structure "." #field)
+SIZE(quorate_bytes, 16);
+PLACE(quorate_bytes, data, 0);
+PLACE(quorate_bytes, size, 8);
+SIZE(quorate_error, 512);
+PLACE(quorate_error, code, 0);
+PLACE(quorate_error, text, 4);
+SIZE(quorate_options, 32);
+PLACE(quorate_options, threads, 0);
+PLACE(quorate_options, soundness, 4);
+PLACE(quorate_options, backend, 8);
+PLACE(quorate_options, backend_size, 16);
+PLACE(quorate_options, most_known, 24);
+SIZE(quorate_claim, 112);
+PLACE(quorate_claim, suite, 0);
+PLACE(quorate_claim, kind, 4);
+PLACE(quorate_claim, public_keys, 8);
+PLACE(quorate_claim, public_key_count, 16);
+PLACE(quorate_claim, messages, 24);
+PLACE(quorate_claim, message_count, 32);
+PLACE(quorate_claim, signature, 40);
+PLACE(quorate_claim, source, 56);
+PLACE(quorate_claim, key_set, 72);
+PLACE(quorate_claim, members, 80);
+PLACE(quorate_claim, indices, 96);
+PLACE(quorate_claim, index_count, 104);
+SIZE(quorate_batcher_options, 56);
+PLACE(quorate_batcher_options, threads, 0);
+PLACE(quorate_batcher_options, soundness, 4);
+PLACE(quorate_batcher_options, backend, 8);
+PLACE(quorate_batcher_options, backend_size, 16);
+PLACE(quorate_batcher_options, linger_us, 24);
+PLACE(quorate_batcher_options, target_us, 32);
+PLACE(quorate_batcher_options, queue_us, 40);
+PLACE(quorate_batcher_options, queue_bytes, 48);
+
 // Claims; a multiple of eight, from 16 on.
 #ifndef COUNT
 #define COUNT 64
@@ -249,6 +288,10 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   CHECK(strstr(error.text, "there is no member ") != NULL);
   FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(NULL, 0), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   CHECK(strcmp(error.text, "no members signed: the bitmap is empty") == 0);
+  FAILS(QUORATE_CODE_ENCODING, quorate_key_set_push(set, signers->keys[0], KEY - 1, true, &error));
+  // The sum of nobody's keys is the identity.
+  OK(quorate_key_set_sum(set, NULL, 0, of_set, KEY, &error));
+  CHECK(of_set[0] == 0xc0);
   quorate_key_set_free(set);
 }
 
@@ -822,6 +865,23 @@ static void misuse(const struct quorate_verifier *verifier, const struct signers
   OK(quorate_secret_key_generate(eigenlayer, &secret, &error));
   FAILS(QUORATE_CODE_MISUSE, quorate_secret_key_sign(secret, (const uint8_t *)"short", 5, sum, SIGNATURE, &error));
   quorate_secret_key_free(secret);
+
+  // A suite without proofs of possession, and without signatures of several keys over one message.
+  uint32_t basic = 0;
+  OK(quorate_suite("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_", 43, &basic, &error));
+  OK(quorate_secret_key_generate(basic, &secret, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_secret_key_prove(secret, sum, SIGNATURE, &error));
+  quorate_secret_key_free(secret);
+  struct quorate_key_set *set = NULL;
+  OK(quorate_key_set_new(basic, &set, &error));
+  OK(quorate_key_set_push(set, signers->keys[0], 2 * KEY, false, &error));
+  bool proven = true;
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_prove(set, 0, signers->proofs[0], SIGNATURE, &proven, &error));
+  const uint8_t two_members = 3;
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(&two_members, 1), bytes("same", 4), bytes(signers->same[0], SIGNATURE), verdicts, NULL, &error));
+  quorate_key_set_free(set);
+  FAILS(QUORATE_CODE_ENCODING, quorate_aggregate_public_keys(signers->suite, signers->keys[0], KEY + 1, key, KEY, &error));
+  FAILS(QUORATE_CODE_ENCODING, quorate_subtract(signers->suite, bytes(signers->same[0], SIGNATURE), bytes(signers->same[1], SIGNATURE - 1), sum, SIGNATURE, &error));
 
   quorate_verifier_free(NULL);
   quorate_verdicts_free(NULL);

@@ -85,7 +85,8 @@ def verify(
     ``progress`` is called after each window, on the thread that called, with the number of claims that have a verdict and with
     the number of all claims, or ``None`` where the input does not say it. What it raises ends the call and comes out of it.
 
-    Python is free meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. Memory: two windows of 16 MiB.
+    Python is free meanwhile, and Ctrl-C raises ``KeyboardInterrupt`` as soon as the window in progress is verified. Memory: two
+    windows of 16 MiB.
     """
 
 def plan(

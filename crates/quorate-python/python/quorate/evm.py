@@ -29,7 +29,7 @@ def plan(
     ``network`` is the JSON that ``quorate evm plan --help`` describes, as text or as a dictionary. ``deadline``
     is the last second at which the results settle, in Unix time. ``store`` is where the contract stores the quorum as a
     base: a slot (0 is the newest base), ``"rental"`` to let the contract decide, or nowhere. The signers sign both.
-    Raises ``UsageError`` if the signers weigh too little.
+    Raises ``UsageError`` if the signers weigh too little, and for a ``store`` that is another number or another text.
     """
     text = network if isinstance(network, str) else json.dumps(network)
     return plan_quorum(text, list(signers), list(results), deadline=deadline, store=store)

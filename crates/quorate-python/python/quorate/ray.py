@@ -9,6 +9,7 @@ Ray is not installed with quorate: ``pip install "ray[data]"``.
 
 from __future__ import annotations
 
+import operator
 import os
 import shutil
 import tempfile
@@ -40,9 +41,9 @@ def run(folder: PathLike, *, workers: int | None = None, threads: int = 1, retri
     """Runs all shards of a folder that have no result, on actors of ``threads`` CPUs each.
 
     There are as many actors as the cluster has CPUs for, or ``workers``. An actor that dies is started again, and its shard is
-    run again, up to ``retries`` times for each shard. Raises what a shard raises; shards that are done stay.
+    run again, up to ``retries`` times for each shard; -1 is without end. Raises what a shard raises; shards that are done stay.
     """
-    _check(workers, threads)
+    workers, threads, retries = _numbers(workers, threads, retries)
     left = _left(folder)
     if not left:
         return
@@ -67,14 +68,24 @@ def run(folder: PathLike, *, workers: int | None = None, threads: int = 1, retri
             ray.kill(worker)
 
 
-def _check(workers: int | None, threads: int) -> None:
-    """Refuses numbers with which no shard would run."""
-    for name, number in (("workers", workers), ("threads", threads)):
+def _numbers(workers: int | None, threads: int, retries: int) -> tuple[int | None, int, int]:
+    """These as integers of Python itself, which Ray asks for. Refuses numbers with which no shard would run."""
+    most = None if workers is None else _whole("workers", workers, 1)
+    return most, _whole("threads", threads, 1), _whole("retries", retries, -1)
+
+
+def _whole(name: str, number: int, least: int) -> int:
+    """A whole number of Python, or of another library such as numpy."""
+    try:
         # For Python, True is 1.
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-            raise TypeError(f"{name}: found {type(number).__name__}, expected a whole number")
-        if number is not None and number < 1:
-            raise UsageError(f"{name}: found {number}, expected 1 or more")
+        found = None if isinstance(number, bool) else operator.index(number)
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(f"{name}: found {type(number).__name__}, expected a whole number")
+    if found < least:
+        raise UsageError(f"{name}: found {found}, expected {least} or more")
+    return found
 
 
 def _left(folder: PathLike) -> list[int]:
@@ -109,7 +120,7 @@ def verify(
     ``shard_mib`` has no effect, and another keyword of ``plan`` that is given with another value than the plan's raises
     ``UsageError``. You can delete a folder ``claims-…`` that a killed process left and ``manifest.jsonl`` does not name.
     """
-    _check(workers, threads)
+    workers, threads, retries = _numbers(workers, threads, retries)
     folder = Path(into)
     terms = {
         "network": network,

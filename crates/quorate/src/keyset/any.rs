@@ -78,6 +78,12 @@ impl AnyKeySet {
         let set: &dyn Any = &*self.0;
         set.downcast_ref()
     }
+
+    /// The set without the handle, to change it by [`Arc::make_mut`], if it is one of this variant.
+    pub fn into_variant<S: Suite>(self) -> Option<Arc<KeySet<S>>> {
+        let set: Arc<dyn Any + Send + Sync> = self.0;
+        set.downcast().ok()
+    }
 }
 
 impl PartialEq for AnyKeySet {

@@ -425,6 +425,20 @@ fn a_key_set_cut_in_its_header_is_named() {
     assert!(AnyKeySet::saved_header(&[&start[..], &[0]].concat()).is_ok());
 }
 
+/// An owner of a set that claims have named changes it without a copy once they are gone.
+#[test]
+fn a_handle_gives_its_set_back_and_not_a_copy() {
+    let set = Arc::new(set_of(MinPk::Eth2, 2));
+    let handle = AnyKeySet::from(Arc::clone(&set));
+    assert!(handle.clone().into_variant::<MinSig>().is_none());
+    let mut back = handle.into_variant::<MinPk>().unwrap();
+    assert!(Arc::ptr_eq(&back, &set));
+    drop(set);
+    let place = Arc::as_ptr(&back);
+    Arc::make_mut(&mut back).push(secret(MinPk::Eth2, 2).public_key());
+    assert_eq!((back.len(), Arc::as_ptr(&back)), (3, place));
+}
+
 /// Two handles are the same key for claims that a pool groups, if one is the clone of the other.
 #[test]
 fn handles_are_compared_by_what_they_stand_for() {

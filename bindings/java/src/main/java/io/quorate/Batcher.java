@@ -80,7 +80,7 @@ public final class Batcher implements AutoCloseable {
      * <p>Cancelling the future changes nothing for the batcher.
      *
      * @throws IllegalArgumentException if the deadline is not positive
-     * @throws IllegalStateException if the batcher is closed
+     * @throws IllegalStateException if the batcher is closed, or the key set that the claim names
      */
     public CompletableFuture<Verdict> submit(Claim claim, Urgency urgency, Duration deadline) {
         Objects.requireNonNull(deadline, "deadline");

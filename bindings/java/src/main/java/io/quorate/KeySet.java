@@ -11,8 +11,8 @@ import java.util.Objects;
  * <p>In a suite with proofs of possession, a member takes part with others only if it has proven that it holds its secret, or if you say
  * that it did elsewhere. With a wrong word, the owner of a rogue key can forge for all members.
  *
- * <p>Threads can use one at the same time, and wait for each other. Claims name members of a set ({@link Claim#ofMembers}), so that many of
- * them are verified together, and by a {@link Batcher}.
+ * <p>Any number of threads can use one at the same time. Claims name members of a set ({@link Claim#ofMembers}), so that many of them are
+ * verified together, and by a {@link Batcher}.
  */
 public final class KeySet implements AutoCloseable {
     private final Suite suite;
@@ -37,7 +37,8 @@ public final class KeySet implements AutoCloseable {
     }
 
     /**
-     * Adds members behind those that are there: all of them, or none if a key does not decode. No keys add no members.
+     * Adds members behind those that are there: all of them, or none if a key does not decode. No keys add no members. Cost: a decoding and
+     * a membership check for each.
      *
      * @throws QuorateException with {@link QuorateException.Code#ENCODING}
      */
@@ -99,7 +100,11 @@ public final class KeySet implements AutoCloseable {
         return handle.with(number -> Verdict.read(Native.committeeVerify(number, bits, message, signature), 1)).get(0);
     }
 
-    /** Frees it. */
+    /**
+     * Frees it. Calls in progress end as usual, and later ones, also those with a claim that names it, are an
+     * {@link IllegalStateException}. Claims that were handed to a {@link Batcher} keep what they need of it. The garbage collector frees a
+     * forgotten one at some time.
+     */
     @Override
     public void close() {
         handle.close();

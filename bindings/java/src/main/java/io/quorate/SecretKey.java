@@ -85,7 +85,7 @@ public final class SecretKey implements AutoCloseable {
         return handle.with(Native::secretProve);
     }
 
-    /** Wipes and frees the key. */
+    /** Wipes and frees the key, or if calls use it, the last of them does. Later calls are an {@link IllegalStateException}. */
     @Override
     public void close() {
         handle.close();

@@ -46,7 +46,8 @@ public final class Verifier implements AutoCloseable {
      * <p>Cost: a claim in a batch of many takes a fraction of {@link #verifyOne}. Memory: up to about twenty times the bytes of the
      * claims, for 64 MiB of them at a time, or for one claim that is longer.
      *
-     * @throws QuorateException if the operating system has no random numbers
+     * @throws QuorateException with {@link QuorateException.Code#SYSTEM}, if the operating system has no random numbers
+     * @throws IllegalStateException if the verifier is closed, or a key set that a claim names
      */
     public List<Verdict> verify(List<Claim> claims) {
         return verify(claims, false);
