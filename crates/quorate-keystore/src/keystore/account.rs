@@ -318,7 +318,7 @@ mod tests {
             let text = pbkdf2().to_string();
             let larger = text.replacen(from, &format!("\"{field}\":18446744073709551617"), 1);
             assert_ne!(larger, text);
-            let error = AccountKeystore::parse(larger.as_bytes()).expect_err("too large").to_string();
+            let error = AccountKeystore::parse(larger.as_bytes()).err().expect("too large").to_string();
             assert!(error.contains(&format!("\"{field}\": found ")) && !error.contains("floating"), "{error}");
         }
         let mut greedy = scrypt();
