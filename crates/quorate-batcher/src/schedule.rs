@@ -839,6 +839,11 @@ impl<T> Batch<T> {
     pub(crate) fn planned_by_table(&self) -> u64 {
         self.planned_by_table
     }
+
+    /// What it is expected to take on one thread.
+    pub(crate) fn work(&self) -> Duration {
+        self.planned.saturating_mul(u32::try_from(self.threads.get()).unwrap_or(u32::MAX))
+    }
 }
 
 /// Whose claims share batches.
