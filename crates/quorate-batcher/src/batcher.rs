@@ -308,8 +308,8 @@ impl Batcher {
     }
 
     /// The pulse of the workers, and wakes those that sleep, so that it moves on. A worker that verifies looks for work when its batch is
-    /// done; until then the pulse [moves on](Pulse) if the batch is large. For a watchdog: two readings between which it does not move are a
-    /// sign that no batch ends any more.
+    /// done; until then the pulse [moves on](Pulse) if the batch is large. For a watchdog: two readings between which it does not move are
+    /// a sign that no batch ends any more.
     pub fn pulse(&self) -> Pulse {
         let shared = &*self.handle.shared;
         let pulse = shared.lock().heart.pulse(Instant::now());

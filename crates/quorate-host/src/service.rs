@@ -36,9 +36,9 @@ pub fn stopping(status: &str) {
     say(&format!("STOPPING=1\nSTATUS={}", plain(status)));
 }
 
-/// Tells systemd that the program works, for as long as `works` says so: ten times in each time that systemd waits for it. A question that
-/// has no answer yet stays asked, and its answer counts whenever it comes. So systemd ends a program of which a part has hung for all of that
-/// time, or for nine tenths of it, and none that is only slow. It returns at once if systemd waits for nothing, and else never.
+/// Tells systemd that the program works, for as long as `works` says so: ten times in each time that systemd waits for it. A question
+/// that has no answer yet stays asked, and its answer counts whenever it comes. So systemd ends a program of which a part has hung for all
+/// of that time, or for nine tenths of it, and none that is only slow. It returns at once if systemd waits for nothing, and else never.
 pub async fn watch<F: Future<Output = bool>>(works: impl FnMut() -> F) {
     let Some(patience) = patience() else { return };
     tell_while(patience, works, || say("WATCHDOG=1")).await;
@@ -187,8 +187,8 @@ mod tests {
         stopping("stops");
     }
 
-    /// In which seconds of about five minutes the watchdog is told, and how often the program was asked. Its answers come after so many seconds
-    /// each, and then at once. The clock is the test's.
+    /// In which seconds of about five minutes the watchdog is told, and how often the program was asked. Its answers come after so many
+    /// seconds each, and then at once. The clock is the test's.
     fn told(answers: &[(u64, bool)]) -> (Vec<u64>, usize) {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let (asked, told) = (Cell::new(0), RefCell::new(Vec::new()));
