@@ -352,7 +352,7 @@ impl<L: WatchListener> Watcher<L> {
     }
 }
 
-/// What the node says of the payer, or why that is not known. Meanwhile nothing is recomputed, so a node that hangs has no longer.
+/// What the node says of the payer, or why that is not known. A node that hangs is not waited for: nothing is recomputed meanwhile.
 async fn in_time<T>(asked: impl Future<Output = Result<T, RpcError>>) -> Result<T, String> {
     match timeout(PAYER_PATIENCE, asked).await {
         Ok(answer) => answer.map_err(|error| error.to_string()),
