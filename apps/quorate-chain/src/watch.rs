@@ -155,7 +155,7 @@ impl Arguments {
                 .map_err(|error| Failure::from(error).context("no posting is watched until this is started again"))?;
             self.heed_output(watcher, &mut is_heard)?;
             match turned {
-                WatchTurn::Looked { doubtful } if self.once => {
+                WatchTurn::Looked { doubtful, .. } if self.once => {
                     return Ok(if doubtful == 0 { Exit::Success } else { Exit::Negative });
                 }
                 WatchTurn::Before if self.once => {

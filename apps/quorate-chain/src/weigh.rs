@@ -1,13 +1,13 @@
 //! `quorate-chain weigh`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
-use alloy::primitives::{Address, Bytes, U256};
+use alloy::primitives::{Address, B256, Bytes, U256};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_chain::{
     account::{Account, AccountError},
-    rpc::{Rpc, RpcBlock},
+    rpc::{Rpc, RpcBlock, RpcError, TransactionReceipt},
     settlement::passed_to_enter,
 };
 use quorate_evm::{
@@ -23,7 +23,7 @@ use quorate_host::{
     flag::variable,
     unix_seconds,
 };
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, time::sleep};
 
 use crate::{
     print::line,
@@ -40,7 +40,8 @@ use crate::{
 ///
 /// The registrar forgets a weighing that takes more than an hour, and dead keys have to be weighed, too. If the chain makes too few blocks
 /// in an hour for so many transactions, nothing is sent, and the error names the least --step. If they take longer all the same, the
-/// command ends with an error as soon as a weighing that it began has begun anew. Both have exit code 3.
+/// command ends with an error as soon as a weighing that it began has begun anew, or as soon as it has sent more transactions than so many
+/// keys need. All have exit code 3.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -75,7 +76,7 @@ impl Arguments {
             if let Some(registrar) = next {
                 self.begin(&node, &account, &network, registrar).await?;
             }
-            send_due(&account, &self.enter(&node, &network).await?).await
+            send_due(&account, &self.enter(&node, &network).await?).await.map(drop)
         };
         runtime.block_on(account.until_interrupted(sending))?;
         Ok(Exit::Success)
@@ -122,7 +123,7 @@ impl Arguments {
         let whole = Pace { keys: keys.into(), seconds: allowed, block };
         let (step, least) = (self.step.unwrap_or_else(|| whole.usual_step()), whole.least_step(1));
         if step >= least {
-            return Ok(Steps { step, before: weighing.captured.to(), allowed });
+            return Ok(Steps { step, keys: keys.into(), before: weighing.captured.to(), allowed });
         }
         Err(Failure::io(anyhow!(
             "the registrar {registrar} forgets a weighing that is not done in time: it has {keys} keys, dead ones counted, and {allowed} \
@@ -142,28 +143,38 @@ impl Arguments {
             access_list: Vec::new(),
             calldata: calldata.into(),
         };
-        let Steps { step, before, allowed } = self.steps(node, registrar).await?;
-        let mut own = None;
-        loop {
+        let Steps { step, keys, before, allowed } = self.steps(node, registrar).await?;
+        let most_for = |keys: u64| keys.div_ceil(step) + MORE;
+        // When the weighing of this command began; how many transactions weigh, and how many may.
+        let (mut own, mut sent, mut most) = (None, 0, most_for(keys));
+        let block = loop {
             let weigh = StakeRegistrar::weighCall { count: U256::from(step) };
             let weighed = send_due(account, &call("weigh operators", weigh.abi_encode())).await;
-            weighed.map_err(|failure| {
+            let weighed = weighed.map_err(|failure| {
                 let smaller = matches!(failure.error.downcast_ref(), Some(AccountError::Gas(_)));
                 if smaller { failure.context(format!("--step is {step}; try a smaller one")) } else { failure }
             })?;
-            let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await;
-            let weighing = weighing.map_err(Failure::io)?;
-            if weighing.weighed == weighing.keys {
-                break;
-            }
+            sent += 1;
+            let block = weighed.block_hash;
+            let weighing = read_after(node, registrar, &StakeRegistrar::lastWeighingCall {}, block).await?;
             // The second in which the weighing started names it. Somebody may have begun one too early for this command to end it: then
             // the next one is its own.
             let captured: u64 = weighing.captured.to();
-            if captured == before {
-                continue;
+            if captured == 0 {
+                return Err(Failure::io(anyhow!(
+                    "after the transaction in block {} the registrar {registrar} has no weighing: somebody began the epoch in the same \
+                     block, or the node is behind or lies; run it again",
+                    weighed.block_number
+                )));
+            }
+            if weighing.weighed == weighing.keys {
+                break block;
+            }
+            if captured != before && own.is_none() {
+                (own, sent, most) = (Some(captured), 1, most_for(weighing.keys.into()));
             }
             // A reorganisation moves it by a few seconds, and the weighing goes on.
-            if captured > *own.get_or_insert(captured) + allowed {
+            if own.is_some_and(|begun| captured > begun + allowed) {
                 return Err(Failure::io(anyhow!(
                     "the weighing took longer than the registrar {registrar} allows, so it was forgotten and began anew, with {} of {} \
                      keys: run it with a --step above {step}, or carry the live keys to the next table first",
@@ -171,8 +182,16 @@ impl Arguments {
                     weighing.keys
                 )));
             }
-        }
-        let packed = node.read(registrar, &StakeRegistrar::weightsCall {}, None).await.map_err(Failure::io)?;
+            if sent >= most {
+                return Err(Failure::io(anyhow!(
+                    "{sent} transactions are more than {} keys need, and the registrar {registrar} has weighed {}: somebody begins its \
+                     weighings anew, or the node lies; look at its last weighing, at another node, before you run it again",
+                    weighing.keys,
+                    weighing.weighed
+                )));
+            }
+        };
+        let packed = read_after(node, registrar, &StakeRegistrar::weightsCall {}, block).await?;
         let numerator = node.read(registrar, &StakeRegistrar::numeratorCall {}, None).await.map_err(Failure::io)?;
         let denominator = node.read(registrar, &StakeRegistrar::denominatorCall {}, None).await.map_err(Failure::io)?;
         let weights = unpack(&packed);
@@ -183,7 +202,7 @@ impl Arguments {
         let (threshold, _) = state::enough(&weights, required);
         let begin = StakeRegistrar::beginEpochCall { threshold };
         let about = format!("begin the epoch: {} keys weigh {total}, required: {required}", weights.len());
-        send_due(account, &call(&about, begin.abi_encode())).await
+        send_due(account, &call(&about, begin.abi_encode())).await.map(drop)
     }
 
     /// `enter`, from the head and the newest base that the contract has: results may have settled since the file was written, and `follow`
@@ -207,6 +226,8 @@ impl Arguments {
 struct Steps {
     /// How many keys a transaction weighs, at most.
     step: u64,
+    /// How many keys a new weighing has, dead ones counted.
+    keys: u64,
     /// The second in which the weighing started that the registrar had before; 0 if it had none.
     before: u64,
     /// Seconds after which the registrar forgets a weighing.
@@ -242,6 +263,13 @@ impl Pace {
 /// How many keys a transaction weighs if there are few.
 const LEAST_STEP: u64 = 50;
 
+/// So many transactions may weigh no new keys: others weigh them, or register keys, meanwhile.
+const MORE: u64 = 3;
+
+/// How often, and after which pause, a node is asked for what follows from a block that it may not have yet.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_secs(2);
+
 /// How many blocks tell how far apart blocks are.
 const BLOCKS: usize = 8;
 
@@ -263,10 +291,22 @@ async fn shortest_block(node: &Rpc, newest: RpcBlock) -> Result<u64> {
     Ok(shortest.filter(|seconds| *seconds <= LONGEST_BLOCK).unwrap_or(0))
 }
 
-/// Sends a transaction of an epoch that is due.
-async fn send_due(account: &Account, call: &Transaction) -> Result<()> {
+/// Sends a transaction of an epoch that is due. The answer is its receipt.
+async fn send_due(account: &Account, call: &Transaction) -> Result<TransactionReceipt> {
     line(format!("what         {}", call.about))?;
-    send(account, call).await.map(drop).map_err(|failed| of_due_epoch(failed.failure))
+    send(account, call).await.map(|sent| sent.receipt).map_err(|failed| of_due_epoch(failed.failure))
+}
+
+/// What the registrar says after the block of a transaction. The newest block may be an older one: a node behind the one that told of the
+/// transaction may not have its block yet. Then it refuses the question, and is asked again for a while.
+async fn read_after<C: SolCall>(node: &Rpc, registrar: Address, call: &C, block: B256) -> Result<C::Return> {
+    for _ in 1..TRIES {
+        match node.read(registrar, call, Some(block)).await {
+            Err(error @ RpcError::Refused { .. }) if !error.is_of_contract() => sleep(PAUSE).await,
+            answer => return answer.map_err(Failure::io),
+        }
+    }
+    node.read(registrar, call, Some(block)).await.map_err(Failure::io)
 }
 
 /// The failure of a transaction whose epoch is due. A timer takes exit code 1 for an epoch that is not due yet, so this one has another.

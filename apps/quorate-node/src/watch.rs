@@ -149,11 +149,13 @@ impl Watch {
     async fn watch(&mut self, watcher: &mut Watcher<NodeLog>) {
         loop {
             let pause = match watcher.turn_patiently().await {
-                Ok(WatchTurn::Looked { .. }) => {
-                    if self.said.take().is_some() {
+                Ok(WatchTurn::Looked { unpaid, .. }) => {
+                    // The watcher has logged why nobody pays.
+                    let had_failed = std::mem::replace(&mut self.said, unpaid.clone()).is_some();
+                    if had_failed && unpaid.is_none() {
                         tracing::info!("the watch goes on");
                     }
-                    self.board.problem(Component::Watch, None);
+                    self.board.problem(Component::Watch, unpaid);
                     self.what.settings.every
                 }
                 Ok(WatchTurn::Failed { why }) => {

@@ -13,7 +13,7 @@ pub(crate) struct Liveness(Mutex<Option<(Pulse, Instant)>>);
 
 impl Liveness {
     /// Looks whether the pulse has moved, and waits for nothing. Each look wakes threads that sleep, so the next one finds that it has,
-    /// unless they hang.
+    /// unless they hang. While they verify a large claim it moves on, too, for [as long as that may take](Pulse).
     ///
     /// # Errors
     /// For how long it has not moved, in words, if that is more than a minute.

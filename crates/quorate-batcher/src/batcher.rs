@@ -26,6 +26,7 @@ use crate::{
     class::Class,
     observer::{BatchReport, Event, Observer},
     pool::{Appraiser, Waiting},
+    pulse::{Heart, Pulse, Verifying},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError, SourceSettings},
     source::{Ban, SourceReport, shown_name},
@@ -95,31 +96,9 @@ struct State {
     idle: usize,
     /// When the first of them wakes by itself.
     timer: Option<Instant>,
-    pulse: Pulse,
+    heart: Heart,
     /// Verified claims on their way to the store. Dropped to end the thread that writes them.
     to_store: Option<SyncSender<Vec<ClaimBytes>>>,
-}
-
-/// How often workers have looked for work. It moves on as long as they work, and stands still while each of them hangs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pulse {
-    all: u64,
-    blocks: u64,
-}
-
-impl Pulse {
-    /// Whether a worker that takes everything, and the worker of blocks, have looked for work since `before`.
-    #[must_use]
-    pub fn has_moved_since(&self, before: Self) -> bool {
-        self.all > before.all && self.blocks > before.blocks
-    }
-
-    fn beat(&mut self, role: Role) {
-        match role {
-            Role::All => self.all += 1,
-            Role::Blocks => self.blocks += 1,
-        }
-    }
 }
 
 impl State {
@@ -182,7 +161,7 @@ impl Batcher {
                 schedule: Schedule::new(settings),
                 idle: 0,
                 timer: None,
-                pulse: Pulse::default(),
+                heart: Heart::default(),
                 to_store: store.is_some().then_some(to_store),
             }),
             work: Condvar::new(),
@@ -329,10 +308,11 @@ impl Batcher {
     }
 
     /// The pulse of the workers, and wakes those that sleep, so that it moves on. A worker that verifies looks for work when its batch is
-    /// done. For a watchdog: two readings between which it does not move are a sign that no batch ends any more.
+    /// done; until then the pulse [moves on](Pulse) if the batch is large. For a watchdog: two readings between which it does not move are
+    /// a sign that no batch ends any more.
     pub fn pulse(&self) -> Pulse {
         let shared = &*self.handle.shared;
-        let pulse = shared.lock().pulse;
+        let pulse = shared.lock().heart.pulse(Instant::now());
         shared.work.notify_one();
         shared.block.notify_one();
         pulse
@@ -444,7 +424,7 @@ impl Shared {
     fn work(&self, role: Role) {
         let mut state = self.lock();
         loop {
-            state.pulse.beat(role);
+            state.heart.beat(role);
             let now = Instant::now();
             let (next, rejected) = state.schedule.next(role, now);
             let change = state.schedule.end_overload();
@@ -453,10 +433,11 @@ impl Shared {
                 if state.wants_a_worker(now) {
                     self.work.notify_one();
                 }
+                let verifying = state.heart.begin(role, batch.work(), now);
                 drop(state);
                 self.tell_overload(change);
                 self.reject(rejected);
-                self.verify(batch, now);
+                self.verify(batch, verifying, now);
                 state = self.lock();
                 continue;
             }
@@ -504,7 +485,7 @@ impl Shared {
     }
 
     /// Verifies a batch and answers its claims.
-    fn verify(&self, batch: Batch<Asker>, closed: Instant) {
+    fn verify(&self, batch: Batch<Asker>, verifying: Verifying, closed: Instant) {
         let (kind, closed_by, planned, planned_by_table) =
             (batch.kind, batch.closed_by, batch.planned, batch.planned_by_table());
         let options = Options { threads: batch.threads, ..*self.verifier.options() };
@@ -544,7 +525,7 @@ impl Shared {
                 self.observe(&Event::Refused { class, refused: Refused::Failed });
                 answer(asker, Err(Refused::Failed));
             }
-            self.done(kind, planned_by_table, took, false);
+            self.done(kind, verifying, planned_by_table, took, false);
             return;
         };
         report.subtracted = outcome.subtracted.iter().sum();
@@ -552,7 +533,7 @@ impl Shared {
         report.given_up =
             outcome.verdicts.iter().filter(|verdict| **verdict == Verdict::Invalid(Reason::GivenUp)).count();
         report.invalid = outcome.invalid().count() - report.given_up;
-        self.done(kind, planned_by_table, took, outcome.all_valid() && report.subtracted == 0);
+        self.done(kind, verifying, planned_by_table, took, outcome.all_valid() && report.subtracted == 0);
         // Before the answers, so that whoever has an answer finds it counted.
         self.observe(&Event::Batch(&report));
         for ((asker, class, _), verdict) in askers.into_iter().zip(&outcome.verdicts) {
@@ -571,8 +552,9 @@ impl Shared {
         );
     }
 
-    fn done(&self, kind: BatchKind, planned_by_table: u64, took: Duration, was_true: bool) {
+    fn done(&self, kind: BatchKind, verifying: Verifying, planned_by_table: u64, took: Duration, was_true: bool) {
         let mut state = self.lock();
+        state.heart.end(verifying);
         state.schedule.done(kind, planned_by_table, took, was_true);
         let all = kind == BatchKind::Block || state.schedule.is_stopping();
         drop(state);

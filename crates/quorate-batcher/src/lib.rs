@@ -16,6 +16,7 @@
 //! | `source` | scores, suspects, bans and their evidence: [`SourceReport`] |
 //! | `pool` | claims that wait, grouped by what they share |
 //! | `schedule` | when a batch closes and what is refused, without a clock: [`Load`] |
+//! | `pulse` | [`Pulse`]: whether the workers hang |
 //! | `observer` | what happens, for metrics: [`Observer`] |
 //! | `store` | [`KnownStore`]: verified statements on disk |
 //! | `batcher` | [`Batcher`]: the threads around it |
@@ -72,6 +73,7 @@ mod answer;
 mod source;
 mod pool;
 mod schedule;
+mod pulse;
 mod observer;
 mod store;
 mod batcher;
@@ -79,9 +81,10 @@ mod batcher;
 mod service;
 
 pub use answer::{Answer, Pending, Refused};
-pub use batcher::{Batcher, Pulse, StartError};
+pub use batcher::{Batcher, StartError};
 pub use class::{Class, UnknownClass};
 pub use observer::{BatchReport, Event, Observer};
+pub use pulse::Pulse;
 pub use schedule::{BatchKind, ClosedBy, Load};
 #[cfg(feature = "tower")]
 pub use service::Request;

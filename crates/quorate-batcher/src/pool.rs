@@ -28,7 +28,7 @@ pub(crate) struct Waiting<T> {
     pub(crate) asker: T,
     /// What it is expected to cost, in nanoseconds by the plan's table.
     pub(crate) forecast: Forecast,
-    /// The part of the forecast that counts while it waits.
+    /// The part of the forecast that counts while it waits. Of the claims in a pool that share their message, one is charged for it.
     pub(crate) charged: u64,
     /// The memory that it takes.
     pub(crate) bytes: usize,
@@ -241,7 +241,8 @@ impl<T> Pool<T> {
         if self.vertices.contains_key(&vertices.message) { forecast.shared() } else { forecast.alone() }
     }
 
-    pub(crate) fn insert(&mut self, ticket: Ticket, waiting: Waiting<T>) {
+    pub(crate) fn insert(&mut self, ticket: Ticket, mut waiting: Waiting<T>) {
+        waiting.charged = self.charge(&waiting);
         for vertex in waiting.vertices.each() {
             self.vertices.entry(vertex).or_default().insert(ticket);
         }
@@ -287,7 +288,19 @@ impl<T> Pool<T> {
         }
         self.charged -= waiting.charged;
         self.bytes -= waiting.bytes;
+        if waiting.charged > waiting.forecast.shared() {
+            self.charge_next(waiting.vertices.message);
+        }
         Some(waiting)
+    }
+
+    /// Charges another claim for a message, if one has it: whoever was charged for it has gone.
+    fn charge_next(&mut self, message: u64) {
+        let next = self.vertices.get(&message).and_then(|tickets| tickets.first().copied());
+        if let Some(next) = next.and_then(|ticket| self.waiting.get_mut(&ticket)) {
+            self.charged = self.charged - next.charged + next.forecast.alone();
+            next.charged = next.forecast.alone();
+        }
     }
 
     /// Takes the claim that has waited longest.
@@ -511,6 +524,35 @@ mod tests {
         assert_eq!(batch.claims.iter().filter(|waiting| waiting.claim.source != Some(1.into())).count(), 200);
     }
 
+    /// One of ten claims was charged for the message of all. When it had left, the others waited nearly for free.
+    #[test]
+    fn what_is_left_of_a_message_is_charged_for_it() {
+        let (mut pool, now) = (Pool::new(), Instant::now());
+        let Forecast { own, .. } = waiting(0, 0, None, now).forecast;
+        let of = |claims: u64| alone(now) + (claims - 1) * own;
+        for i in 0..10 {
+            // Two sources, and a deadline.
+            let deadline = (i == 2).then_some(now);
+            pool.insert(u64::from(i), Waiting { deadline, ..waiting(i, 7, Some(u64::from(i > 5)), now) });
+        }
+        assert_eq!(pool.charged(), of(10));
+        assert!(pool.remove_oldest().is_some() && pool.remove_oldest().is_some());
+        assert_eq!(pool.charged(), of(8));
+        assert_eq!((pool.remove_late(now).len(), pool.charged()), (1, of(7)), "by its deadline");
+        assert_eq!((pool.remove_source(&Some(0.into())).len(), pool.charged()), (3, of(4)), "banned");
+        assert_eq!(fill(&mut pool, alone(now) + own, u64::MAX, Order::Oldest, now).len(), 2);
+        assert_eq!(pool.charged(), of(2));
+        assert!(pool.remove(9).is_some());
+        assert_eq!(pool.charged(), of(1), "the other one was charged for the message");
+        // A claim that comes from another pool was charged there.
+        let mut other = Pool::new();
+        other.insert(20, waiting(1, 7, None, now));
+        for (ticket, waiting) in pool.remove_source(&Some(1.into())) {
+            other.insert(ticket, waiting);
+        }
+        assert_eq!((pool.charged(), other.charged()), (0, of(2)));
+    }
+
     #[test]
     fn urgent_deadlines_go_first() {
         let (mut pool, now) = (Pool::new(), Instant::now());
@@ -558,6 +600,9 @@ mod tests {
                 let grouped: BTreeSet<_> = pool.vertices.values().flatten().copied().collect();
                 prop_assert_eq!(&grouped, &tickets);
                 prop_assert_eq!(pool.charged, pool.waiting.values().map(|w| w.charged).sum::<u64>());
+                let messages: BTreeSet<_> = pool.waiting.values().map(|w| w.asker.1).collect();
+                let Forecast { own, hash, pairing } = waiting(0, 0, None, now).forecast;
+                prop_assert_eq!(pool.charged, pool.len() as u64 * own + messages.len() as u64 * (hash + pairing));
                 prop_assert_eq!(pool.bytes, pool.len());
                 prop_assert_eq!(pool.deadlines.len(), pool.waiting.values().filter(|w| w.deadline.is_some()).count());
             }

@@ -251,7 +251,7 @@ impl<T> Schedule<T> {
     }
 
     /// Takes a claim. Hands back what is refused: the claim itself, or older gossip in its place.
-    pub(crate) fn admit(&mut self, mut waiting: Waiting<T>) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
+    pub(crate) fn admit(&mut self, waiting: Waiting<T>) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
         let (class, now, deadline) = (waiting.class, waiting.arrived, waiting.deadline);
         let standing = match (self.arrives(waiting.claim.source.as_ref(), now), class, &waiting.claim.source) {
             // A block that names nobody is the caller's own.
@@ -283,7 +283,6 @@ impl<T> Schedule<T> {
             self.blocks.push_back(waiting);
             return (overloaded(evicted, Refused::Overloaded), change);
         }
-        waiting.charged = self.pool(class, standing).charge(&waiting);
         let (evicted, fits) = self.make_room(&waiting, standing);
         let refused = evicted.len() + usize::from(!fits);
         // A suspect pushes nobody out but suspects.
@@ -524,6 +523,16 @@ impl<T> Schedule<T> {
         }
     }
 
+    /// What a claim is charged if it waits now.
+    fn charge(&self, waiting: &Waiting<T>, standing: Standing) -> u64 {
+        match (standing, waiting.class) {
+            (Standing::Suspect, _) => self.suspects.charge(waiting),
+            (_, Class::Block) => waiting.charged,
+            (_, Class::Duty) => self.duty.charge(waiting),
+            (_, Class::Gossip) => self.gossip.charge(waiting),
+        }
+    }
+
     fn bytes(&self) -> usize {
         self.block_bytes + self.duty.bytes() + self.gossip.bytes() + self.suspects.bytes()
     }
@@ -586,23 +595,28 @@ impl<T> Schedule<T> {
     fn make_room(&mut self, new: &Waiting<T>, standing: Standing) -> (Vec<Waiting<T>>, bool) {
         let is_suspect = standing == Standing::Suspect;
         let (most_work, most_bytes) = (self.capacity(), self.settings.queue_bytes);
-        let fits = |(work, bytes): (u64, usize)| work + new.charged <= most_work && bytes + new.bytes <= most_bytes;
-        // What would not fit even then pushes nobody out.
+        let fits =
+            |charged: u64, (work, bytes): (u64, usize)| work + charged <= most_work && bytes + new.bytes <= most_bytes;
+        let charged = self.charge(new, standing);
         let stays = self.stays(new.class, is_suspect);
-        let may_evict = self.pushes_out(new.class, new.charged) && (stays == (0, 0) || fits(stays));
+        // Duties stay, and with them those that share the message of one. Gossip and suspects push out who shares theirs.
+        let beside_them = if new.class == Class::Duty && !is_suspect { charged } else { new.forecast.alone() };
+        // What would not fit even then pushes nobody out.
+        let may_evict = self.pushes_out(new.class, charged) && (stays == (0, 0) || fits(beside_them, stays));
         let mut evicted = Vec::new();
         if is_suspect {
             let (work, bytes) = self.room_of_suspects();
             // What is larger than their part of the queue is taken only where nothing waits.
-            if new.charged > work || new.bytes > bytes {
+            if charged > work || new.bytes > bytes {
                 return (evicted, self.is_empty());
             }
-            while may_evict && !self.suspects_fit(new.charged, new.bytes) {
+            while may_evict && !self.suspects.is_empty() && !self.suspects_fit(self.charge(new, standing), new.bytes) {
                 evicted.extend(self.suspects.remove_oldest());
             }
         }
         loop {
-            if fits((self.waiting(), self.bytes())) || self.is_empty() {
+            // Whoever was evicted may have been charged for its message.
+            if fits(self.charge(new, standing), (self.waiting(), self.bytes())) || self.is_empty() {
                 return (evicted, true);
             }
             if !may_evict {
@@ -838,6 +852,11 @@ impl<T> Batch<T> {
     /// By the plan's table, in nanoseconds.
     pub(crate) fn planned_by_table(&self) -> u64 {
         self.planned_by_table
+    }
+
+    /// What it is expected to take on one thread.
+    pub(crate) fn work(&self) -> Duration {
+        self.planned.saturating_mul(u32::try_from(self.threads.get()).unwrap_or(u32::MAX))
     }
 }
 

@@ -54,7 +54,7 @@ pub struct RpcCounts {
     pub unreachable: u64,
     /// Times that it answered with an error: [`RpcError::Refused`], [`RpcError::Halted`].
     pub refused: u64,
-    /// Times that it answered something else than was asked for: [`RpcError::Answer`].
+    /// Times that it answered something else than was asked for: [`RpcError::Answer`], [`RpcError::TooLong`].
     pub misread: u64,
 }
 
@@ -162,6 +162,19 @@ pub enum RpcError {
         method: &'static str,
         /// What is wrong with the answer.
         why: String,
+    },
+    /// The node's answer is longer than answers of its kind may be.
+    #[error(
+        "{node} answers {method} with something else than was asked for: the answer has more than {most} bytes; if another node answers \
+         so, too, this is what its chain has, and asking again does not help"
+    )]
+    TooLong {
+        /// The node.
+        node: String,
+        /// What was asked.
+        method: &'static str,
+        /// The most bytes that the answer may have.
+        most: usize,
     },
     /// The contract's answer is not one of the function that was called.
     #[error(
@@ -331,7 +344,9 @@ impl Rpc {
             Ok(_) | Err(RpcError::Url { .. } | RpcError::Client { .. }) => 0,
             Err(RpcError::Unreachable { .. }) => count(&self.tally.unreachable),
             Err(RpcError::Refused { .. } | RpcError::Halted { .. }) => count(&self.tally.refused),
-            Err(RpcError::Answer { .. } | RpcError::Undecodable { .. }) => count(&self.tally.misread),
+            Err(RpcError::Answer { .. } | RpcError::TooLong { .. } | RpcError::Undecodable { .. }) => {
+                count(&self.tally.misread)
+            }
         };
         answer
     }
@@ -354,7 +369,7 @@ impl Rpc {
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(innermost(&error.without_url())))? {
             if answer.len() + chunk.len() > most {
-                let too_long = || wrong(format!("the answer has more than {most} bytes"));
+                let too_long = || RpcError::TooLong { node: self.shown.clone(), method, most };
                 return Err(if status.is_success() { too_long() } else { failed() });
             }
             answer.extend_from_slice(&chunk);
@@ -440,7 +455,9 @@ impl Rpc {
         }
     }
 
-    /// The calldata of a transaction; `None` if the node does not have it.
+    /// The calldata of a transaction; `None` if the node does not have it. Empty if it is longer than about 2 MiB, of which no call is
+    /// read: whoever makes a transaction so long on a chain that takes it must not stop those who follow. Nodes of Ethereum hand on
+    /// 128 KiB.
     ///
     /// # Errors
     /// [`RpcError`].
@@ -449,8 +466,13 @@ impl Rpc {
         struct Transaction {
             input: Bytes,
         }
-        let found: Option<Transaction> = self.ask("eth_getTransactionByHash", json!([transaction])).await?;
-        Ok(found.map(|transaction| transaction.input))
+        match self.ask::<Option<Transaction>>("eth_getTransactionByHash", json!([transaction])).await {
+            Err(error @ RpcError::TooLong { .. }) => {
+                tracing::warn!(%transaction, %error, "the calldata of a transaction is too long; no call is read from it");
+                Ok(Some(Bytes::new()))
+            }
+            found => Ok(found?.map(|transaction| transaction.input)),
+        }
     }
 
     /// Whether the node has a transaction, in a block or waiting for one.
@@ -525,6 +547,7 @@ impl RpcError {
             | Self::Client { .. }
             | Self::Halted { .. }
             | Self::Answer { .. }
+            | Self::TooLong { .. }
             | Self::Undecodable { .. } => false,
             Self::Refused { message, data, .. } => {
                 let message = message.to_lowercase();
@@ -540,7 +563,11 @@ impl RpcError {
             Self::Halted { .. } | Self::Undecodable { .. } => true,
             // Some nodes leave the data of a revert out that has none.
             Self::Refused { message, data, .. } => data.is_some() || message.to_lowercase().contains("revert"),
-            Self::Url { .. } | Self::Client { .. } | Self::Unreachable { .. } | Self::Answer { .. } => false,
+            Self::Url { .. }
+            | Self::Client { .. }
+            | Self::Unreachable { .. }
+            | Self::Answer { .. }
+            | Self::TooLong { .. } => false,
         }
     }
 
@@ -558,7 +585,7 @@ impl RpcError {
     /// [`SendRefusal`] proves nothing: a gateway may have handed the transaction on before it answered.
     pub fn may_have_taken(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Answer { .. } | Self::Undecodable { .. } => true,
+            Self::Unreachable { .. } | Self::Answer { .. } | Self::TooLong { .. } | Self::Undecodable { .. } => true,
             // A node that runs the call first says with what the contract reverts.
             Self::Refused { data, .. } => data.is_none() && self.send_refusal().is_none(),
             Self::Url { .. } | Self::Client { .. } | Self::Halted { .. } => false,

@@ -9,11 +9,11 @@
 
 #[cfg(unix)]
 use std::future::pending;
-use std::{future::Future, time::Duration};
+use std::{future::Future, pin::pin, time::Duration};
 
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::plain;
 
@@ -36,28 +36,48 @@ pub fn stopping(status: &str) {
     say(&format!("STOPPING=1\nSTATUS={}", plain(status)));
 }
 
-/// Tells systemd that the program works, for as long as `works` says so: twice in each time that systemd waits for it. An answer that
-/// does not come before the next one is due is no answer. It ends at once if systemd waits for nothing, and else never.
-pub async fn watch<F: Future<Output = bool>>(mut works: impl FnMut() -> F) {
+/// Tells systemd that the program works, for as long as `works` says so: ten times in each time that systemd waits for it. A question
+/// that has no answer yet stays asked, and its answer counts whenever it comes. So systemd ends a program of which a part has hung for all
+/// of that time, or for nine tenths of it, and none that is only slow. It returns at once if systemd waits for nothing, and else never.
+pub async fn watch<F: Future<Output = bool>>(works: impl FnMut() -> F) {
     let Some(patience) = patience() else { return };
-    let every = patience / 2;
-    let mut silent = false;
+    tell_while(patience, works, || say("WATCHDOG=1")).await;
+}
+
+/// Asks and tells, for ever. What does not answer for half of the patience is logged, while there is time to see why.
+async fn tell_while<F: Future<Output = bool>>(
+    patience: Duration,
+    mut works: impl FnMut() -> F,
+    mut tell: impl FnMut(),
+) {
+    let (mut told, mut is_silent) = (Instant::now(), false);
     loop {
-        let next = Instant::now() + every;
-        if timeout(every, works()).await.unwrap_or(false) {
-            say("WATCHDOG=1");
-            if std::mem::take(&mut silent) {
-                tracing::warn!("the program works again, and the watchdog is told so");
-            }
-        } else if !std::mem::replace(&mut silent, true) {
+        let mut answer = pin!(works());
+        let early = timeout_at(told + patience / 2, answer.as_mut()).await;
+        if !matches!(early, Ok(true)) && !std::mem::replace(&mut is_silent, true) {
             tracing::error!(
                 patience_s = patience.as_secs_f64(),
-                "a part of the program does not answer; the watchdog is not told that it works, and will start it again"
+                "a part of the program does not answer; the watchdog is not told that it works, and starts it again if that lasts"
             );
         }
-        sleep_until(next).await;
+        let is_working = match early {
+            Ok(is_working) => is_working,
+            Err(_) => answer.await,
+        };
+        if is_working {
+            tell();
+            told = Instant::now();
+            if std::mem::take(&mut is_silent) {
+                tracing::warn!("the program works again, and the watchdog is told so");
+            }
+        }
+        sleep(patience / OFTEN).await;
     }
 }
+
+/// How often the watchdog is told in the time that it waits. A part may hang from any moment between two times on, so it is ended by so
+/// much of the time too early at most.
+const OFTEN: u32 = 10;
 
 /// Waits for Ctrl-C, or for the signal that ends services. Once it waited, neither ends the program by itself any more: whoever hears them
 /// waits for as long as the program works.
@@ -100,10 +120,13 @@ fn patience() -> Option<Duration> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::{cell::Cell, env};
+    use std::{
+        cell::{Cell, RefCell},
+        env,
+    };
 
     use quorate_lab::run::{LIMIT, Run as _, ServiceManager, test};
-    use tokio::time::sleep;
+    use tokio::{runtime::Builder, time::timeout};
 
     use super::*;
 
@@ -126,7 +149,7 @@ mod tests {
         assert_eq!((lines.len(), lines[0].as_str()), (3, "RELOADING=1"));
         assert!(lines[1].strip_prefix("MONOTONIC_USEC=").unwrap().parse::<u64>().unwrap() > 0);
         assert_eq!(manager.hears(), ["READY=1", "STATUS=serves again"]);
-        // Two answers of five were a yes: one was a no, one came too late, and one is still to come.
+        // Two answers of four were a yes: one was a no, and one is still to come.
         assert_eq!([manager.hears(), manager.hears()], [["WATCHDOG=1"]; 2]);
         assert_eq!(manager.hears(), ["STOPPING=1", "STATUS=stops"]);
     }
@@ -141,26 +164,70 @@ mod tests {
             let now = asked.get();
             async move {
                 match now {
-                    1 | 4 => true,
+                    1 | 3 => true,
                     2 => false,
-                    _ => std::future::pending().await,
+                    _ => pending().await,
                 }
             }
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("timers");
-        let fifth = async {
-            while asked.get() < 5 {
+        let runtime = Builder::new_current_thread().enable_time().build().expect("timers");
+        let fourth = async {
+            while asked.get() < 4 {
                 sleep(Duration::from_millis(5)).await;
             }
         };
         let watched = async {
             tokio::select! {
                 () = watch(works) => panic!("it ended"),
-                () = fifth => {}
+                () = fourth => {}
             }
         };
-        runtime.block_on(async { timeout(LIMIT, watched).await }).expect("it is asked five times");
-        assert_eq!(asked.get(), 5);
+        runtime.block_on(async { timeout(LIMIT, watched).await }).expect("it is asked four times");
+        assert_eq!(asked.get(), 4);
         stopping("stops");
+    }
+
+    /// In which seconds of about five minutes the watchdog is told, and how often the program was asked. Its answers come after so many
+    /// seconds each, and then at once. The clock is the test's.
+    fn told(answers: &[(u64, bool)]) -> (Vec<u64>, usize) {
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (asked, told) = (Cell::new(0), RefCell::new(Vec::new()));
+        runtime.block_on(async {
+            let begun = Instant::now();
+            let works = || {
+                let (seconds, is_working) = answers.get(asked.get()).copied().unwrap_or((0, true));
+                asked.set(asked.get() + 1);
+                async move {
+                    sleep(Duration::from_secs(seconds)).await;
+                    is_working
+                }
+            };
+            let tell = || told.borrow_mut().push(begun.elapsed().as_secs());
+            let watched = tell_while(Duration::from_secs(60), works, tell);
+            assert!(timeout(Duration::from_secs(303), watched).await.is_err(), "it ends with the program");
+        });
+        (told.into_inner(), asked.get())
+    }
+
+    /// A part that hung for little more than half of the time had the program ended: the question was put aside, and asked anew.
+    #[test]
+    fn a_part_that_hangs_for_less_than_the_time_ends_no_program() {
+        let (slow, _) = told(&[(0, true), (0, true), (50, true)]);
+        assert_eq!(slow[..4], [0, 6, 62, 68]);
+        // The watchdog waits for a minute after each time.
+        assert!(slow.is_sorted_by(|before, after| after - before < 60) && *slow.last().unwrap() > 240, "{slow:?}");
+    }
+
+    #[test]
+    fn a_part_that_hangs_is_asked_once_and_nothing_is_told() {
+        let (hanging, asked) = told(&[(0, true), (0, true), (u64::from(u32::MAX), true)]);
+        assert_eq!((hanging, asked), (vec![0, 6], 3));
+    }
+
+    #[test]
+    fn a_part_that_does_not_work_is_asked_again_and_nothing_is_told() {
+        let (told, asked) = told(&[(0, true), (0, false), (0, false), (0, true)]);
+        assert_eq!(told[..3], [0, 18, 24]);
+        assert_eq!(asked, told.len() + 2);
     }
 }

@@ -529,6 +529,35 @@ fn a_node_that_hangs_and_comes_back() {
     assert_eq!(running.ended(), 0);
 }
 
+/// The node does not say what the payer has. All else goes on: postings are recomputed, the cursor is written, the demand is sent.
+#[test]
+fn a_payer_whose_account_is_not_told_keeps_nothing_from_being_recomputed() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let proxy = Proxy::start(&world.url());
+    proxy.tells(|question, answer| {
+        if question["method"] == "eth_getBalance" {
+            *answer = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32000, "message": "no state is kept" } });
+        }
+        true
+    });
+    let folder = Folder::new();
+    let mut running = paying(&folder, &proxy.url, &world, &["--metrics", "127.0.0.1:0"]);
+    wait_until_said("error: what the payer has is not known: ", &folder);
+    assert!(said(&folder).contains("no state is kept; what is due is sent all the same"), "{}", said(&folder));
+    wait("the cursor", &folder, || std::fs::exists(folder.path("watch.cursor")).unwrap());
+    let ready = || get(TcpStream::connect(metrics_in(&folder)).unwrap(), "/readyz");
+    let (status, why) = ready();
+    assert!(status == 503 && why.starts_with("what the payer has is not known"), "{why}");
+    let garbage = world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
+    assert!(!said(&folder).contains("nothing is recomputed"), "{}", said(&folder));
+    proxy.tells_the_truth();
+    wait("readiness", &folder, || ready().0 == 200);
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+    assert_eq!(said(&folder).matches("what the payer has is not known").count(), 1, "{}", said(&folder));
+}
+
 #[test]
 fn a_payer_without_money_says_so_at_once() {
     let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };

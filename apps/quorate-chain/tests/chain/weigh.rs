@@ -35,9 +35,18 @@ fn words(numbers: &[u64]) -> Value {
     json!(words.collect::<Bytes>())
 }
 
+/// The block of each transaction.
+const BLOCK: B256 = B256::repeat_byte(9);
+
 /// A node with a block every 12 seconds, whose registrar has so many keys. After each transaction it has forgotten the weighing that was
 /// under way before, and begun another. The second value counts the transactions.
 fn forgetful(keys: u64) -> (Proxy, Arc<AtomicU64>) {
+    registrar(keys, |sent, _| [5_000 * sent, if sent == 0 { 0 } else { 50 }])
+}
+
+/// The same with another weighing after so many transactions: when it began, and how many keys it has weighed. The question is of the state
+/// after [`BLOCK`], or of that of the newest block, which may be an older one.
+fn registrar(keys: u64, weighing: impl Fn(u64, bool) -> [u64; 2] + Send + 'static) -> (Proxy, Arc<AtomicU64>) {
     let sent = Arc::new(AtomicU64::new(0));
     let counted = sent.clone();
     let node = Proxy::alone(move |method, parameters| {
@@ -59,8 +68,10 @@ fn forgetful(keys: u64) -> (Proxy, Arc<AtomicU64>) {
                 } else if asked == data(&StakeRegistrar::WEIGHING_TIMECall {}) {
                     words(&[3_600])
                 } else if asked == data(&StakeRegistrar::lastWeighingCall {}) {
-                    let weighed = if weighings == 0 { 0 } else { 50 };
-                    words(&[5_000 * weighings, 0, keys, weighed, 0])
+                    let [captured, weighed] = weighing(weighings, parameters[1]["blockHash"] == json!(BLOCK));
+                    words(&[captured, 0, keys, weighed, 0])
+                } else if asked == data(&StakeRegistrar::weightsCall {}) {
+                    return Err("execution reverted: all are weighed".to_owned());
                 } else {
                     // No epoch waits.
                     words(&[0])
@@ -72,7 +83,7 @@ fn forgetful(keys: u64) -> (Proxy, Arc<AtomicU64>) {
                 json!(B256::ZERO)
             }
             "eth_getTransactionReceipt" => {
-                json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
+                json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": BLOCK })
             }
             // The chain's id, the tip, and an estimate.
             _ => json!("0x1"),
@@ -137,4 +148,28 @@ fn a_node_that_fails_does_not_make_the_registrar_another_contract() {
         assert_eq!(ended.err.contains("is not a stake registrar"), exit == 2, "{ended:#?}");
         assert_eq!(sent.load(Ordering::SeqCst), 0);
     }
+}
+
+/// The newest block of a node that lags is older than that of the transaction: by it, no key is to be weighed.
+#[test]
+fn a_node_that_is_behind_ends_no_weighing() {
+    let weighing = |sent: u64, is_after: bool| if is_after { [5_000, 50 * sent] } else { [0, 200] };
+    let ((node, sent), folder) = (registrar(200, weighing), Folder::new());
+    weigh(&folder, &node).ran().exits(3).says("all are weighed");
+    assert_eq!(sent.load(Ordering::SeqCst), 4);
+}
+
+/// Four transactions are enough for 200 keys. Each further one would be paid for nothing.
+#[test]
+fn a_weighing_that_never_ends_is_not_paid_for_ever() {
+    let ((node, sent), folder) = (registrar(200, |_, _| [5_000, 50]), Folder::new());
+    weigh(&folder, &node).ran().exits(3).says("7 transactions are more than 200 keys need").says("has weighed 50");
+    assert_eq!(sent.load(Ordering::SeqCst), 7);
+}
+
+#[test]
+fn a_registrar_without_a_weighing_after_the_transaction_begins_no_epoch() {
+    let ((node, sent), folder) = (registrar(0, |_, _| [0, 0]), Folder::new());
+    weigh(&folder, &node).ran().exits(3).says("has no weighing").says("run it again");
+    assert_eq!(sent.load(Ordering::SeqCst), 1);
 }

@@ -1,7 +1,6 @@
 //! `quorate-node run`.
 
 use std::{
-    future::ready,
     io,
     net::{SocketAddr, ToSocketAddrs as _},
     process,
@@ -95,7 +94,7 @@ const SIGNER_RETRY: Duration = Duration::from_secs(2);
 /// The longest that a signature waits for others while a core is idle, so that they are verified together. A message waits at most so
 /// long at each hop.
 const LINGER: Duration = Duration::from_millis(25);
-/// How often to look whether the loop turns already.
+/// How often to look whether the loop has turned.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long the node may take to end: less than the unit's `TimeoutStopSec`. What it said is on disk all the while.
 const STOPS: Duration = Duration::from_secs(20);
@@ -350,8 +349,7 @@ impl Prepared {
     async fn run(self, stopped: watch::Receiver<bool>) -> Result {
         let Self { parts, board, edge, serving } = self;
         let (mut told, shown) = (stopped.clone(), board);
-        let works = Works { board: shown.clone(), turns: 0 };
-        tokio::spawn(works.tell());
+        tokio::spawn(tell(shown.clone()));
         tokio::spawn(async move {
             drop(told.wait_for(|stopped| *stopped).await);
             shown.stopping();
@@ -372,29 +370,20 @@ impl Prepared {
     }
 }
 
-/// Whether the loop turns that everything else serves.
-struct Works {
-    board: NodeBoard,
-    /// How often it had turned when somebody asked last.
-    turns: u64,
+/// Tells the service manager that the node is ready when its loop turns for the first time, and then that it works as long as it turns.
+async fn tell(board: NodeBoard) {
+    turned(board.clone()).await;
+    service::ready("the node works; /readyz says whether it can do all that it is for");
+    service::watch(move || turned(board.clone())).await;
 }
 
-impl Works {
-    /// Tells the service manager that the node is ready when its loop turns for the first time, and then that it works as long as it
-    /// turns.
-    async fn tell(mut self) {
-        while !self.has_turned() {
-            sleep(LOOK).await;
-        }
-        service::ready("the node works; /readyz says whether it can do all that it is for");
-        service::watch(move || ready(self.has_turned())).await;
+/// Waits until the loop turns once more, which everything else serves: for ever, if it hangs.
+async fn turned(board: NodeBoard) -> bool {
+    let before = board.turns();
+    while board.turns() == before {
+        sleep(LOOK).await;
     }
-
-    /// Whether it has turned since the last question.
-    fn has_turned(&mut self) -> bool {
-        let turns = self.board.turns();
-        std::mem::replace(&mut self.turns, turns) < turns
-    }
+    true
 }
 
 async fn prepare(

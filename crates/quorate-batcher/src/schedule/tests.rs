@@ -938,3 +938,27 @@ fn an_overload_of_suspects_is_theirs_alone() {
     assert_eq!(rig.schedule.end_overload(), Some(OverloadChange::SuspectsEnd { refused }));
     assert_eq!(rig.schedule.end_overload(), None);
 }
+
+/// It was charged as one that shares its message, although it pushed out the only one to share it with: so more waited than may.
+#[test]
+fn a_claim_that_pushes_out_the_last_one_with_its_message_is_charged_for_it() {
+    let Forecast { own, hash, pairing } = Forecast::of(&claim(0, None), Backend::Portable);
+    let alone = own + hash + pairing;
+    let mut rig = Rig::new(Settings { queue: Duration::from_nanos(4 * alone), ..settings() });
+    let admit = |rig: &mut Rig, message: u32| {
+        let asker = rig.next;
+        rig.next += 1;
+        let waiting = rig.appraiser.appraise(claim(message, None), Class::Gossip, None, asker, rig.start);
+        let (rejected, _) = rig.schedule.admit(waiting);
+        rig.keep(rejected);
+    };
+    (0..4).for_each(|message| admit(&mut rig, message));
+    assert_eq!((rig.schedule.gossip.charged(), rig.refused.len()), (4 * alone, 0));
+    admit(&mut rig, 0);
+    assert_eq!(rig.refused, BTreeMap::from([(0, Refused::Overloaded)]));
+    assert_eq!(rig.schedule.gossip.charged(), 4 * alone);
+    // One that does share its message pushes out only what its own cost needs.
+    admit(&mut rig, 0);
+    assert_eq!(rig.refused.len(), 2);
+    assert_eq!(rig.schedule.gossip.charged(), 3 * alone + own);
+}

@@ -88,7 +88,10 @@ fn the_logs_of_one_block_may_be_long() {
     };
     assert_eq!(logs(7).unwrap()[0].data().data.len(), 17 << 20);
     let error = logs(8).unwrap_err();
-    assert!(matches!(error, RpcError::Answer { .. }) && error.to_string().contains("33554432 bytes"), "{error}");
+    assert!(
+        matches!(error, RpcError::TooLong { most: 33_554_432, .. }) && error.to_string().contains("does not help"),
+        "{error}"
+    );
 }
 
 /// What a node writes reaches errors as one line of bounded length.
@@ -146,4 +149,25 @@ fn an_answer_that_is_cut_off_says_nothing_about_the_contract() {
         assert_eq!(error.is_of_contract(), is_of_contract, "{error}");
         assert!(error.to_string().contains("decimals()"), "{error}");
     }
+}
+
+/// Whoever pays for so long a transaction stopped all who follow the contract that it calls.
+#[test]
+fn a_transaction_with_too_much_calldata_is_one_without_calls() {
+    let node = Proxy::alone(|_, parameters| {
+        let input = Bytes::from(vec![0; if parameters[0] == json!(B256::ZERO) { 3 << 20 } else { 1 << 20 }]);
+        Ok(json!({ "input": input, "hash": parameters[0] }))
+    });
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let rpc = Rpc::new(&node.url).unwrap();
+    let calldata = |hash| runtime.block_on(rpc.calldata(hash)).unwrap().unwrap();
+    assert_eq!(calldata(B256::repeat_byte(1)).len(), 1 << 20);
+    assert_eq!(calldata(B256::ZERO), Bytes::new());
+    assert_eq!((rpc.counts().questions, rpc.counts().misread), (2, 1), "it is not asked again");
+    // A question about the transaction itself still says what is wrong.
+    let error = runtime.block_on(rpc.has(B256::ZERO)).unwrap_err();
+    assert!(
+        matches!(error, RpcError::TooLong { method: "eth_getTransactionByHash", .. }) && !error.may_pass(),
+        "{error}"
+    );
 }

@@ -41,7 +41,7 @@ struct Flight<L> {
     /// None if it was found at the start.
     call: Option<Call<L>>,
     gas_limit: u64,
-    /// When the call was submitted, or the flight found.
+    /// When the call was submitted, or the flight found, or a reorganisation undid what was mined: it is given up some time after that.
     since: u64,
     /// When something was sent for it; none if a reorganisation undid it, so that it is sent again at once.
     last_sent: Option<u64>,
@@ -271,6 +271,8 @@ impl<L: Clone> Machine<L> {
                 flight.mined = None;
                 flight.missed = (0, 0);
                 flight.last_sent = None;
+                // The time that it was in a block is none in which nobody took it.
+                flight.since = now;
                 events.extend(label.clone().map(|label| SubmitEvent::Undone { label, transaction: before.hash }));
             }
             match receipt {

@@ -69,6 +69,8 @@ struct Now {
     dropped: u64,
     /// How many demands the payer can pay; none without a payer.
     demands: Option<u64>,
+    /// Why the account of the payer is not known.
+    unpaid: Option<String>,
 }
 
 impl Now {
@@ -115,6 +117,11 @@ impl WatchMetrics {
     /// So many demands can the payer pay.
     pub(super) fn demands(&self, demands: u64) {
         self.now().demands = Some(demands);
+    }
+
+    /// Why the account of the payer is not known, if it is not. The answer is whether it was not before.
+    pub(super) fn unpaid(&self, why: Option<String>) -> bool {
+        std::mem::replace(&mut self.now().unpaid, why).is_some()
     }
 
     /// Something happened to a call.
@@ -212,7 +219,8 @@ impl WatchMetrics {
 
 impl Watched for WatchMetrics {
     fn ready(&self) -> Result<(), String> {
-        self.followed.ready()
+        self.followed.ready()?;
+        self.now().unpaid.clone().map_or(Ok(()), Err)
     }
 
     fn metrics(&self) -> String {
@@ -280,5 +288,19 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }
+    }
+
+    /// Whoever watches reads that calls cannot be paid, and not that nothing is recomputed.
+    #[test]
+    fn a_watcher_whose_payer_is_not_known_is_not_ready() {
+        let followed = SettlementMetrics::begun(Rpc::new("http://127.0.0.1:1").unwrap(), Duration::from_secs(4));
+        let metrics = WatchMetrics::begun(Arc::new(followed));
+        let why = || "what the payer has is not known".to_owned();
+        assert!(!metrics.unpaid(Some(why())));
+        assert!(metrics.ready().unwrap_err().contains("the logs are still read"));
+        metrics.followed().caught_up(false);
+        assert_eq!(metrics.ready(), Err(why()));
+        assert!(metrics.unpaid(None));
+        assert_eq!(metrics.ready(), Ok(()));
     }
 }

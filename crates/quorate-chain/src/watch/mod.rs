@@ -15,6 +15,7 @@ mod sender;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use alloy::primitives::{B256, Bytes};
@@ -37,7 +38,7 @@ use self::{
 };
 use crate::{
     fees::FeeLimits,
-    rpc::Rpc,
+    rpc::{Rpc, RpcError},
     settlement::{SettlementError, SettlementFollower, SettlementListener, SettlementSettings, SettlementTurn},
     submitter::Payer,
     task_network::Confirmations,
@@ -62,10 +63,12 @@ pub struct WatchPayer {
 /// What a look at the postings came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchTurn {
-    /// All that is confirmed was recomputed. So many open postings are false or unknown.
+    /// All that is confirmed was recomputed.
     Looked {
-        /// Their number.
+        /// How many open postings are false or unknown.
         doubtful: usize,
+        /// Why the account of the payer is not known, in words; `None` if it is, or if nobody pays.
+        unpaid: Option<String>,
     },
     /// The node has not told all that is confirmed yet.
     Behind,
@@ -208,18 +211,37 @@ impl<L: WatchListener> Watcher<L> {
             SettlementTurn::Behind => return Ok(WatchTurn::Behind),
         }
         let Some(newest) = self.following.newest() else { return Ok(WatchTurn::Behind) };
+        let started = in_time(self.start_sender()).await;
+        let doubtful = self.look(Moment { time: newest.timestamp, block: newest.number }).await;
+        // What is recomputed stays so, whatever the node says of the payer.
+        self.following.caught_up(false);
+        let saved = self.following.save();
+        let settled = match (&started, &mut self.sender) {
+            (Ok(()), Some(sender)) => {
+                in_time(sender.settle_accounts(&self.metrics, &mut self.following.listener)).await
+            }
+            _ => Ok(()),
+        };
+        let unpaid = match (started, settled) {
+            (Err(why), _) => Some(format!("nothing is sent: what the payer has sent before is not known: {why}")),
+            (_, Err(why)) => Some(format!("what the payer has is not known: {why}; what is due is sent all the same")),
+            _ => None,
+        };
+        if let (false, Some(why)) = (self.metrics.unpaid(unpaid.clone()), &unpaid) {
+            self.following.listener.problem(why);
+        }
+        saved?;
+        Ok(WatchTurn::Looked { doubtful, unpaid })
+    }
+
+    /// Begins to send, if somebody pays and the node tells what the payer has sent.
+    async fn start_sender(&mut self) -> Result<(), RpcError> {
         if let (None, Some(WatchPayer { payer, fees })) = (&self.sender, &self.payer) {
             let (settings, conditions) = (self.following.settings(), self.rules.conditions);
             let (node, chain_id) = (self.node.clone(), self.following.chain_id());
             self.sender = Some(Sender::start(node, chain_id, payer.clone(), settings, *fees, conditions).await?);
         }
-        let doubtful = self.look(Moment { time: newest.timestamp, block: newest.number }).await;
-        if let Some(sender) = &mut self.sender {
-            sender.settle_accounts(&self.metrics, &mut self.following.listener).await?;
-        }
-        self.following.caught_up(false);
-        self.following.save()?;
-        Ok(WatchTurn::Looked { doubtful })
+        Ok(())
     }
 
     /// Recomputes the postings, says what changed, and does what is due. The answer is how many open ones are false or unknown.
@@ -329,6 +351,17 @@ impl<L: WatchListener> Watcher<L> {
         self.said.insert(posting.id, words);
     }
 }
+
+/// What the node says of the payer, or why that is not known. A node that hangs is not waited for: nothing is recomputed meanwhile.
+async fn in_time<T>(asked: impl Future<Output = Result<T, RpcError>>) -> Result<T, String> {
+    match timeout(PAYER_PATIENCE, asked).await {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("the node says nothing within {} s", PAYER_PATIENCE.as_secs())),
+    }
+}
+
+/// How long the node may take to say something about the payer: longer than an [`Rpc`] asks one that is busy.
+const PAYER_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The contract's parameters. Refuses a window in which a posting is final before it has so many confirmations.
 async fn conditions<L: WatchListener>(

@@ -291,6 +291,33 @@ fn a_reorganisation_drops_or_moves_a_transaction() {
     assert!(matches!(&told[..], [SubmitEvent::Final { block: 8, .. }]), "{told:?}");
 }
 
+/// A call that was mined in time was given up as soon as it was undone, if it had been submitted long before.
+#[test]
+fn a_reorganisation_long_after_a_call_does_not_give_it_up() {
+    let mut machine = machine(0, 0);
+    machine.submit(call(1), 0);
+    send(&mut machine, 1, 0);
+    machine.observe(&sight(5, 1, &[mined(1, 5)]), 10);
+    let undone = 3 * GIVE_UP;
+    let told = machine.observe(&sight(6, 0, &[]), undone);
+    assert_eq!(told, [SubmitEvent::Undone { label: 1, transaction: hash(1) }]);
+    assert_eq!(machine.due(PRICES, undone), [Due::Again { hash: hash(1) }]);
+    assert_eq!(follow_up(&mut machine, 2, undone + BUMP).1, Content::Call);
+    // From here on it has as much time as a call that is submitted.
+    assert_eq!(follow_up(&mut machine, 3, undone + GIVE_UP - 1).1, Content::Call);
+    assert_eq!(follow_up(&mut machine, 4, undone + GIVE_UP - 1 + BUMP).1, Content::Nothing);
+    // Nor is it given up if somebody else has taken its nonce meanwhile, and it waits for another one.
+    let mut machine = self::machine(0, 0);
+    machine.submit(call(1), 0);
+    send(&mut machine, 1, 0);
+    machine.observe(&sight(5, 1, &[mined(1, 5)]), 10);
+    machine.observe(&sight(6, 0, &[]), undone);
+    for newest in 7..10 {
+        assert_eq!(machine.observe(&sight(newest, 1, &[]), undone + newest), []);
+    }
+    assert_eq!(send(&mut machine, 2, undone + 20), 1);
+}
+
 /// A block that was told as final is undone. The next transaction takes the place of the one that is gone: behind it no block would take it.
 #[test]
 fn a_final_block_that_is_undone_leaves_no_gap() {
