@@ -1,5 +1,6 @@
 //! The formats, and the guess which of them an input has.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 use std::str::FromStr;
@@ -115,13 +116,16 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, P
 /// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
 /// The evidence is the field names of the first object, and of the object in its field `data`, as far as the bytes go. Values are
-/// not looked at: they can hold any text.
+/// not looked at: they can hold any text. An object with fields of two formats is of neither: whoever wrote it would choose how much of
+/// it is checked.
 ///
 /// # Errors
-/// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
+/// The input is something else that is often met: text in another encoding or another notation, or a compressed file; or its first object
+/// has fields of two formats ([`Foreign::Ambiguous`]).
 pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
     evidence(prefix).unwrap_or_else(|| match Foreign::of(prefix) {
         Some(foreign) => Err(foreign),
+        None if first_object_has(prefix, &ENVELOPE, &CLAIM_FIELDS) => Ok(Format::Jsonl),
         None if first_object_has(prefix, &ENVELOPE, &BUNDLE_FIELDS) => Ok(Format::Drand),
         None if first_object_has(prefix, &ENVELOPE, &ATTESTATION_FIELDS) => Err(Foreign::BeaconObject),
         None => Ok(Format::Jsonl),
@@ -134,10 +138,28 @@ fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool 
     json(prefix).is_some_and(|json| FirstObject::scan(json, envelopes).has(fields))
 }
 
+/// The format that a claim's text is of as well, and the field that says so; none if it is a claim and nothing else.
+pub(crate) fn beside_a_claim(text: &str) -> Option<(Format, &'static str)> {
+    FirstObject::scan(text.as_bytes(), &ENVELOPE).signs().find(|(format, _)| *format != Format::Jsonl)
+}
+
 /// Something that is often met in place of claims, and that no reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Foreign {
+    /// An object with fields of two formats.
+    #[error(
+        "found an object with the field {first:?} of the format {} and the field {second:?} of the format {}, expected fields of one; \
+         give each object by itself, without the fields of another", .formats[0], .formats[1]
+    )]
+    Ambiguous {
+        /// A field.
+        first: &'static str,
+        /// A field of the other format.
+        second: &'static str,
+        /// The formats that they are of, in the same order.
+        formats: [Format; 2],
+    },
     /// A compressed file.
     #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
     Packed(&'static str),
@@ -380,7 +402,7 @@ const CHAIN_INFO_FIELDS: [&str; 12] = [
 ];
 /// Those of drand by which a bundle is known before it ends: it can be longer than what is looked at.
 const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
-/// A claim may have a field named `round` too, so these names decide first.
+/// Fields of a claim by which it is known.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
@@ -416,31 +438,25 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         };
     };
     let names = FirstObject::scan(json, &ENVELOPE);
-    let signs = |field: &str| names.message_fields.contains(&field.as_bytes());
-    let format = if signs("from_bls_pubkey") {
-        Format::Change
-    } else if signs("epoch") && signs("validator_index") {
-        Format::Exit
-    } else if names.has(&CLAIM_FIELDS) {
-        Format::Jsonl
-    } else if names.has(&PORTAL_FIELDS) {
-        return Some(Err(Foreign::Portal));
-    } else if names.has(&LIGHT_CLIENT_FIELDS) {
-        Format::LightClient
-    } else if names.has(&[CHIA_FIELD]) || FirstObject::scan(json, &CHIA_ENVELOPES).has(&[CHIA_FIELD]) {
-        return Some(Err(Foreign::ChiaBlocks));
-    } else if BEACON_MESSAGE_FIELDS.iter().any(|field| signs(field)) {
-        return Some(Err(Foreign::BeaconObject));
-    } else if names.has(&DEPOSIT_FIELDS) || (names.has(&["withdrawal_credentials"]) && names.has(&["fork_version"])) {
-        Format::Deposit
-    } else if !names.closed {
-        return None;
-    } else if names.has(&DRAND_FIELDS) || names.is_chain_info() {
-        Format::Drand
-    } else if names.has(&ATTESTATION_FIELDS) {
-        return Some(Err(Foreign::BeaconObject));
-    } else {
-        Format::Jsonl
+    if let Some(ambiguous) = names.ambiguous() {
+        return Some(Err(ambiguous));
+    }
+    let signs = |field: &str| has_name(&names.message_fields, field);
+    let format = match names.signs().next().map(|(format, _)| format) {
+        // Before the end of a claim, a field of another format can follow.
+        Some(Format::Jsonl) if !names.closed => return None,
+        Some(format @ (Format::Change | Format::Exit | Format::Jsonl)) => format,
+        _ if names.has(&PORTAL_FIELDS) => return Some(Err(Foreign::Portal)),
+        Some(format @ Format::LightClient) => format,
+        _ if names.has(&[CHIA_FIELD]) || FirstObject::scan(json, &CHIA_ENVELOPES).has(&[CHIA_FIELD]) => {
+            return Some(Err(Foreign::ChiaBlocks));
+        }
+        _ if BEACON_MESSAGE_FIELDS.iter().any(|field| signs(field)) => return Some(Err(Foreign::BeaconObject)),
+        Some(format @ Format::Deposit) => format,
+        _ if !names.closed => return None,
+        Some(format @ (Format::Drand | Format::Parquet)) => format,
+        None if names.has(&ATTESTATION_FIELDS) => return Some(Err(Foreign::BeaconObject)),
+        None => Format::Jsonl,
     };
     Some(Ok(format))
 }
@@ -459,11 +475,14 @@ fn without_mark(prefix: &[u8]) -> &[u8] {
 
 /// The field names of the first object, as far as the bytes go.
 struct FirstObject<'a> {
-    fields: Vec<&'a [u8]>,
+    fields: Vec<Cow<'a, [u8]>>,
     /// Those of its `message`, if that is an object. A claim's is text.
-    message_fields: Vec<&'a [u8]>,
+    message_fields: Vec<Cow<'a, [u8]>>,
     closed: bool,
 }
+
+/// A format, and the field by which an object is known to be of it.
+type Sign = (Format, &'static str);
 
 impl<'a> FirstObject<'a> {
     fn scan(json: &'a [u8], envelopes: &[&str]) -> Self {
@@ -491,20 +510,30 @@ impl<'a> FirstObject<'a> {
                         message_depth = None;
                     }
                     depth = depth.saturating_sub(1);
+                    // What stands behind the content of an envelope is not of it.
+                    if object_depth == Some(depth) {
+                        content_depth = None;
+                    }
                 }
                 b'"' => {
                     let Some(end) = string_end(json, at + 1) else { return names };
-                    let name = &json[at + 1..end];
+                    let (quoted, rest) = (&json[at..=end], &json[end + 1..]);
                     at = end;
                     let counts = object_depth == Some(depth) || content_depth == Some(depth);
-                    if message_depth == Some(depth) && is_field(&json[end + 1..]) {
-                        names.message_fields.push(name);
-                    } else if counts && name == b"message" && is_field(&json[end + 1..]) && !is_text(&json[end + 1..]) {
-                        message_depth = Some(depth + 1);
-                    } else if counts && is_field(&json[end + 1..]) {
-                        names.fields.push(name);
-                        if envelopes.iter().any(|known| name == known.as_bytes()) && object_depth == Some(depth) {
-                            content_depth = Some(depth + envelope_depth(&json[end + 1..]));
+                    let of_message = message_depth == Some(depth);
+                    if (counts || of_message) && is_field(rest) {
+                        let name = unescaped(quoted);
+                        if of_message {
+                            names.message_fields.push(name);
+                        } else if name[..] == b"message"[..] && !is_text(rest) {
+                            message_depth = Some(depth + 1);
+                        } else {
+                            if object_depth == Some(depth)
+                                && envelopes.iter().any(|known| name[..] == *known.as_bytes())
+                            {
+                                content_depth = envelope_depth(rest).map(|deeper| depth + deeper);
+                            }
+                            names.fields.push(name);
                         }
                     }
                 }
@@ -517,13 +546,55 @@ impl<'a> FirstObject<'a> {
 
     /// Whether one of these is among its fields.
     fn has(&self, fields: &[&str]) -> bool {
-        fields.iter().any(|field| self.fields.contains(&field.as_bytes()))
+        fields.iter().any(|field| has_name(&self.fields, field))
+    }
+
+    /// The formats that it is of by its fields, each with one of them. More than one is a contradiction.
+    fn signs(&self) -> impl Iterator<Item = Sign> {
+        let first = |fields: &[&'static str]| fields.iter().copied().find(|field| has_name(&self.fields, field));
+        let signed = |field: &'static str| has_name(&self.message_fields, field).then_some(field);
+        let deposit = || {
+            let both = self.has(&["withdrawal_credentials"]) && self.has(&["fork_version"]);
+            first(&DEPOSIT_FIELDS).or(both.then_some("withdrawal_credentials"))
+        };
+        let drand = || first(&DRAND_FIELDS).or_else(|| first(&CHAIN_INFO_FIELDS).filter(|_| self.is_chain_info()));
+        [
+            (Format::Change, signed("from_bls_pubkey")),
+            (Format::Exit, signed("epoch").filter(|_| signed("validator_index").is_some())),
+            (Format::Jsonl, first(&CLAIM_FIELDS)),
+            (Format::LightClient, first(&LIGHT_CLIENT_FIELDS)),
+            (Format::Deposit, deposit()),
+            (Format::Drand, drand()),
+        ]
+        .into_iter()
+        .filter_map(|(format, field)| Some((format, field?)))
+    }
+
+    /// What to say if it has fields of two formats.
+    fn ambiguous(&self) -> Option<Foreign> {
+        let mut signs = self.signs();
+        let ((one, first), (other, second)) = (signs.next()?, signs.next()?);
+        Some(Foreign::Ambiguous { first, second, formats: [one, other] })
     }
 
     /// Whether it is a chain info of drand: a key with what else is public of a chain. A claim has a signature.
     fn is_chain_info(&self) -> bool {
         self.has(&["public_key", "publicKey"]) && self.has(&CHAIN_INFO_FIELDS) && !self.has(&["signature"])
     }
+}
+
+/// Whether a name is among these.
+fn has_name(names: &[Cow<'_, [u8]>], name: &str) -> bool {
+    names.iter().any(|found| found[..] == *name.as_bytes())
+}
+
+/// A name without its quotes, as whoever reads the JSON sees it: an escape must not hide a field.
+fn unescaped(quoted: &[u8]) -> Cow<'_, [u8]> {
+    let name = &quoted[1..quoted.len() - 1];
+    if !name.contains(&b'\\') {
+        return Cow::Borrowed(name);
+    }
+    serde_json::from_slice::<String>(quoted).map_or(Cow::Borrowed(name), |name| Cow::Owned(name.into_bytes()))
 }
 
 /// Where the string that starts at `at` ends: the index of its closing quote.
@@ -537,10 +608,13 @@ fn string_end(json: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// How much deeper the fields of an envelope's content lie: one for `: {`, two for `: [{`.
-fn envelope_depth(rest: &[u8]) -> usize {
-    let content = rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':');
-    if content == Some(&b'[') { 2 } else { 1 }
+/// How much deeper the fields of an envelope's content lie: one for `: {`, two for `: [{`. What is neither has no fields.
+fn envelope_depth(rest: &[u8]) -> Option<usize> {
+    match rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':') {
+        Some(b'{') => Some(1),
+        Some(b'[') => Some(2),
+        _ => None,
+    }
 }
 
 /// Whether the value behind a field's name cannot be an object, as far as the bytes go.
@@ -573,13 +647,15 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 36] = [
+        let cases: [(&str, Format); 37] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
             ("hello", Format::Jsonl),
             (r#"{"id": 1}"#, Format::Jsonl),
-            (r#"{"round": 1, "message": "00", "signature""#, Format::Jsonl),
+            // Fields of another format, in what is not the content of an envelope.
+            (r#"{"message": "00", "x": {"round": 1}, "data": "y", "z": {"attested_header": {}}}"#, Format::Jsonl),
+            (r#"{"data": {"x": 1}, "z": {"attested_header": {}}, "public_keys": []}"#, Format::Jsonl),
             (r#"[{"public_keys": ["00"]"#, Format::Jsonl),
             (r#"{"source": "\"round\":", "x": {"round": 1}}"#, Format::Jsonl),
             (r#"{"round":1,"signature":"00"}"#, Format::Drand),
@@ -635,11 +711,75 @@ mod tests {
             (format!("\u{feff}{{\n  \"chain\": \"quicknet\",\n  \"rounds\": [{rounds}"), Format::Drand),
             (format!(r#"{{"round": 1, "x": [{keys}"#), Format::Jsonl),
             (format!(r#"hello {{"rounds": [{rounds}"#), Format::Jsonl),
-            (format!(r#"{{"rounds": 3, "public_keys": [{keys}"#), Format::Jsonl),
+            (format!(r#"{{"x": 3, "public_keys": [{keys}"#), Format::Jsonl),
         ] {
             let (peeked, _) = peek(input.as_bytes()).unwrap();
             assert_eq!((peeked, guess(&input.as_bytes()[..PEEK_LIMIT])), (Ok(format), Ok(format)), "{:.80}", input);
         }
+    }
+
+    /// Whoever writes a file must not choose how much of it is checked. Each of these was read as claims.
+    #[test]
+    fn an_object_with_fields_of_two_formats_is_of_neither() {
+        use Format::{Change, Deposit, Drand, Exit, Jsonl, LightClient};
+        let cases: [(&str, [(Format, &str); 2]); 13] = [
+            (
+                r#"{"message":"00","suite":"eth2","public_key":"aa","signature":"bb","id":1,"version":"deneb","data":{"attested_header":{}}}"#,
+                [(Jsonl, "message"), (LightClient, "attested_header")],
+            ),
+            (
+                r#"{"message":"00","data":[{"x":1},{"sync_aggregate":{}}]}"#,
+                [(Jsonl, "message"), (LightClient, "sync_aggregate")],
+            ),
+            (r#"[{"attested_header":{},"message":"00"}]"#, [(Jsonl, "message"), (LightClient, "attested_header")]),
+            // An escape hides nothing.
+            (
+                r#"{"message":"00","\u0064ata":{"attested\u005fheader":{}}}"#,
+                [(Jsonl, "message"), (LightClient, "attested_header")],
+            ),
+            (
+                r#"{"messages":[],"pubkey":"00","deposit_data_root":"00"}"#,
+                [(Jsonl, "messages"), (Deposit, "deposit_data_root")],
+            ),
+            (
+                r#"{"fork_version":"00","withdrawal_credentials":"00","message":"00"}"#,
+                [(Jsonl, "message"), (Deposit, "withdrawal_credentials")],
+            ),
+            (r#"{"round": 1, "message": "00", "signature""#, [(Jsonl, "message"), (Drand, "round")]),
+            (r#"{"public_keys": [], "rounds": 3}"#, [(Jsonl, "public_keys"), (Drand, "rounds")]),
+            (
+                r#"{"message":{"from_bls_pubkey":"00"},"public_keys":[]}"#,
+                [(Change, "from_bls_pubkey"), (Jsonl, "public_keys")],
+            ),
+            (
+                r#"{"message":"00","data":[{"message":{"validator_index":1,"epoch":2}}]}"#,
+                [(Exit, "epoch"), (Jsonl, "message")],
+            ),
+            (r#"{"attested_header":{},"round":1}"#, [(LightClient, "attested_header"), (Drand, "round")]),
+            (
+                r#"{"deposit_message_root":"00","sync_aggregate":1}"#,
+                [(LightClient, "sync_aggregate"), (Deposit, "deposit_message_root")],
+            ),
+            (
+                r#"{"public_key":"00","genesis_time":1,"pubkeys":[]}"#,
+                [(LightClient, "pubkeys"), (Drand, "genesis_time")],
+            ),
+        ];
+        for (input, [(one, first), (other, second)]) in cases {
+            let found = Err(Foreign::Ambiguous { first, second, formats: [one, other] });
+            assert_eq!(guess(input.as_bytes()), found, "{input}");
+            // However few bytes a read returns.
+            let (peeked, _) = peek(BufReader::with_capacity(5, input.as_bytes())).unwrap();
+            let decided_early = matches!(peeked, Ok(LightClient | Deposit | Change | Exit));
+            assert!(peeked == found || decided_early, "{input}: {peeked:?}");
+        }
+        let message = guess(cases[0].0.as_bytes()).unwrap_err().to_string();
+        assert!(
+            message.starts_with(
+                "found an object with the field \"message\" of the format jsonl and the field \"attested_header\""
+            ),
+            "{message}"
+        );
     }
 
     #[test]

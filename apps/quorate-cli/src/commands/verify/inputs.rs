@@ -44,6 +44,8 @@ pub(super) struct Inputs {
     key_sets: KeySets,
     light_client: LightClient,
     lessons: Vec<Lesson>,
+    /// What a flag about trust does not concern.
+    warnings: Vec<String>,
     /// Their verdicts, once they are known, by document.
     judged: Vec<Vec<Arrival>>,
 }
@@ -81,6 +83,7 @@ impl Inputs {
             key_sets: KeySets::default(),
             light_client: LightClient::default(),
             lessons: Vec::new(),
+            warnings: Vec::new(),
             judged: Vec::new(),
         };
         let committees =
@@ -100,7 +103,7 @@ impl Inputs {
                     continue;
                 }
             };
-            formats.push(format);
+            formats.push((name.clone(), format));
             if format == Format::LightClient {
                 match Document::read(reader, &name) {
                     Ok(document) => {
@@ -115,6 +118,8 @@ impl Inputs {
                 inputs.files.push(Source::Stream(name, format, reader));
             }
         }
+        inputs.warnings = unused::warnings(arguments, formats.iter().map(|(name, format)| (&**name, *format)));
+        let formats: Vec<Format> = formats.into_iter().map(|(_, format)| format).collect();
         // What an input that cannot be read would have used is not known.
         if unreadable.is_empty() {
             unused::refuse(arguments, &formats)?;
@@ -136,6 +141,11 @@ impl Inputs {
     /// What the light-client documents say about committees.
     pub(super) fn lessons(&self) -> &[Lesson] {
         &self.lessons
+    }
+
+    /// What to say of inputs that a flag about trust does not concern.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Takes out the light-client documents, whose updates are judged together.

@@ -46,6 +46,7 @@ impl Arguments {
         for Unreadable { name, error } in unreadable {
             report.unreadable(&name, error.exit(), &error.to_string());
         }
+        inputs.warnings().iter().for_each(|warning| report.warn(warning));
         let updates = judge.light_client(&inputs.take_light_client(), WindowLimit::of(self.engine.threads()))?;
         updates.cause.into_iter().for_each(|cause| report.cause(cause));
         for lesson in inputs.lessons() {

@@ -344,6 +344,11 @@ impl Report {
         self.tally.left_out.push(text.to_owned());
     }
 
+    /// Something without which a verdict would look like more than it is, so `--quiet` does not hide it.
+    pub(super) fn warn(&self, text: &str) {
+        self.say(text);
+    }
+
     /// Something that the user should know, and that is not an error.
     pub(in crate::commands) fn remark(&self, text: &str) {
         if !self.style.quiet {

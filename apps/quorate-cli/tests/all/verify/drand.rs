@@ -173,6 +173,20 @@ fn a_chained_round_needs_the_one_before() {
     verify_input(&["--chain", "default"], with(chained, "previous_signature", other).to_string()).exits(1);
 }
 
+/// A claim under the attacker's key that is a round as well was valid as a claim, whatever chain the flag names.
+#[test]
+fn a_round_that_is_a_claim_as_well_is_neither() {
+    let folder = Folder::new();
+    let both = with(single(MinPk::Eth2, 1, &[1], &[1]), "round", 7);
+    let rounds = example("drand-quicknet.json");
+    for content in [both.to_string(), json!([both]).to_string()] {
+        let forged = folder.file("forged.json", content);
+        let ran = verify(&["-q", "--verdicts", "--chain", "quicknet", &forged, &rounds]).exits(2);
+        let ran = ran.says("the field \"message\" of the format jsonl and the field \"round\" of the format drand");
+        assert!(ran.objects().iter().all(|line| line["file"] == rounds), "{ran:?}");
+    }
+}
+
 #[test]
 fn false_randomness_is_named() {
     let ran = verify_input(

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use quorate_lab::vectors;
 use serde_json::Value;
 
-use crate::verify::run::{Folder, Ran, verify};
+use crate::verify::run::{Folder, Ran, Verdicts as _, claim, lines, verify};
 
 const FILES: [&str; 4] = ["bootstrap.json", "updates.json", "finality.json", "optimistic.json"];
 
@@ -273,6 +273,37 @@ fn only_a_bootstrap_of_the_trusted_root_is_believed() {
     let ran = ran.says("is not believed").says("trusted_root: expected").says(&other).says(&root);
     assert_eq!((&ran.object()["committees_refused"], &ran.object()["valid"]), (&Value::from(1), &Value::from(0)));
     verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 2 hexadecimal digits, expected 64");
+}
+
+/// A claim under the attacker's key that is an update as well was valid as a claim, and nothing of the update was checked.
+#[test]
+fn an_update_that_is_a_claim_as_well_is_neither() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let bootstrap = folder.join("bootstrap.json");
+    let bootstrap = bootstrap.to_str().unwrap();
+    let printed = verify(&[bootstrap]).exits(2).err;
+    let root = printed.split_whitespace().find(|word| word.starts_with("0x")).expect("the block root").to_owned();
+    let update = flipped(&read(&folder, "optimistic.json"), "/data/attested_header/beacon/state_root");
+    let both = |update: &Value| {
+        let mut both = claim(1);
+        both.as_object_mut().unwrap().extend(update.as_object().unwrap().clone());
+        both
+    };
+    let files = Folder::new();
+    let run = |content: String| {
+        let file = files.file("forged.json", content);
+        verify(&["--quiet", "--verdicts", "--trusted-root", &root, bootstrap, &file]).exits(2)
+    };
+    // In an envelope, and without one.
+    for update in [&update, &update["data"]] {
+        let forged = both(update);
+        let ran = run(forged.to_string()).says("\"message\" of the format jsonl").says("of the format light-client");
+        assert_eq!(ran.out, "");
+        let ran = run(lines(&[claim(2), forged, claim(3)])).says("line 2: found the field");
+        assert_eq!(ran.valid(), [true, true]);
+        let line = &ran.objects()[1];
+        assert_eq!((&line["malformed"], &line["valid"]), (&true.into(), &false.into()), "{line}");
+    }
 }
 
 /// A committee of the attacker's and an update that it signs, beside a true bootstrap: nothing but the flag makes it believed.

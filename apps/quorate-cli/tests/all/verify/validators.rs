@@ -7,7 +7,7 @@ use quorate_formats::{
 };
 use serde_json::{Value, json};
 
-use crate::verify::run::{Folder, Verdicts as _, secret, verify, verify_input};
+use crate::verify::run::{Folder, Verdicts as _, secret, single, verify, verify_input};
 
 const GWEI: u64 = 1_000_000_000;
 
@@ -110,6 +110,21 @@ fn deposits_that_lose_the_stake_fail_a_check_that_is_named() {
     {
         verify_input(&[], json!([deposit(1, name, address(), GWEI, version)]).to_string()).exits(0);
     }
+}
+
+/// A claim under the attacker's key that is a deposit as well was valid as a claim, and the deposit was not looked at.
+#[test]
+fn a_deposit_that_is_a_claim_as_well_is_neither() {
+    let mut both = deposit(1, "mainnet", [0; 32], 0, [0; 4]);
+    for (field, value) in single(MinPk::Eth2, 2, &[1], &[1]).as_object().unwrap() {
+        both[field] = value.clone();
+    }
+    let folder = Folder::new();
+    let (forged, true_one) =
+        (folder.file("forged.json", both.to_string()), folder.file("true.json", json!([of_mainnet(1)]).to_string()));
+    let ran = verify(&["-q", "--verdicts", "--network", "mainnet", &forged, &true_one]).exits(2);
+    let ran = ran.says("the field \"message\" of the format jsonl").says("of the format deposit");
+    assert_eq!(ran.valid(), [true]);
 }
 
 /// A deposit of hoodi whose file does not say so was "valid", and lost on any other network.
