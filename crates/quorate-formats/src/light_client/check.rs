@@ -14,7 +14,8 @@ use crate::ssz::{self, Root};
 /// `MIN_SYNC_COMMITTEE_PARTICIPANTS`: an update with fewer participants is not valid.
 pub const MIN_PARTICIPANTS: usize = 1;
 
-/// Two thirds of the committee, rounded up: 342 of 512. A light client acts at once only on updates that so many signed.
+/// Two thirds of the committee, rounded up: 342 of 512. A light client acts at once only on updates that so many signed, and a next
+/// committee is learned from them alone, whatever a caller asks for.
 pub const TWO_THIRDS: usize = (COMMITTEE_SIZE * 2).div_ceil(3);
 
 /// Checks that a document is of this network; none if it names none.
@@ -236,6 +237,40 @@ pub(super) fn participants(count: usize, at_least: usize) -> Check {
         false => format!("expected at least {at_least}, found that {found}"),
     };
     Check::decided("participants", CheckResult::of(enough), detail)
+}
+
+/// Why nobody learns a next committee from an update that is valid for the caller: fewer than two thirds signed it. None if so many did.
+/// Otherwise, where a caller accepts fewer, one member could choose all later committees.
+///
+/// Spec: `process_light_client_update`.
+pub(super) fn too_few_to_teach(count: usize) -> Option<Check> {
+    (count < TWO_THIRDS).then(|| {
+        let detail = format!(
+            "{count} of {COMMITTEE_SIZE} keys took part, and a next committee is believed from {TWO_THIRDS} on"
+        );
+        Check::decided("teaches", CheckResult::NotPossible, detail)
+    })
+}
+
+/// The failed check of an update that names another next committee than a valid one that as many members signed.
+pub(super) fn next_committees_contradict(period: u64) -> Check {
+    let detail = format!(
+        "expected one committee of period {period}, found several in valid updates that equally many members signed, so none of them is \
+         believed"
+    );
+    failed(NEXT_COMMITTEE_AGREES, &detail)
+}
+
+/// The check that the next committee of an update is the one that is known.
+pub(super) const NEXT_COMMITTEE_AGREES: &str = "next_sync_committee_agrees";
+
+/// The failed check of a bootstrap that names another committee than one that the caller trusts as much.
+pub(super) fn bootstraps_contradict(period: u64) -> Check {
+    let detail = format!(
+        "expected one committee of period {period}, found several in bootstraps, so none of them is believed; name the block that you \
+         trust (on the command line --trusted-root HEX)"
+    );
+    failed("current_sync_committee_agrees", &detail)
 }
 
 /// Checks that a bootstrap is of the block that the caller trusts.

@@ -130,7 +130,7 @@ pub struct Arguments {
     pub trusted_root: Option<[u8; 32]>,
 
     /// Light client: how many of the 512 keys must have signed, 1 to 512; two thirds by default. For the specification, 1 is enough for an
-    /// update to be valid
+    /// update to be valid. A next committee is believed from two thirds on, whatever this flag says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), help_heading = "Light client")]
     pub min_participants: Option<u16>,
 }

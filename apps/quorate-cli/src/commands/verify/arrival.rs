@@ -10,8 +10,6 @@ use quorate_formats::{
 use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
 use quorate_host::exit::{Ends, Exit};
 
-use crate::commands::print::plural;
-
 /// Something that the inputs hold.
 pub(in crate::commands) enum Arrival {
     /// A claim to judge.
@@ -149,8 +147,6 @@ pub(in crate::commands) enum Fault {
     Undecided(judge::Undecided),
     /// A check of the format failed.
     Check(Check),
-    /// None of the claims that vouch for its keys is valid.
-    RestsOn(Arc<Vec<Origin>>),
     /// It is signed for this network, and not for the one that was expected.
     OtherNetwork(String),
 }
@@ -170,7 +166,7 @@ impl Judged {
     /// The signature as one of the checks, for claims of a format that has checks.
     pub(super) fn signature_check(&self) -> Check {
         let (result, detail) = match &self.fault {
-            None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
+            None => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
             Some(fault @ (Fault::Signature(_) | Fault::Undecided(_) | Fault::OtherNetwork(_))) => {
                 (CheckResult::Failed, fault.to_string())
             }
@@ -198,14 +194,6 @@ impl fmt::Display for Fault {
             Self::Signature(fault) => fault.fmt(f),
             Self::Undecided(undecided) => undecided.fmt(f),
             Self::Check(check) => check.fmt(f),
-            Self::RestsOn(updates) => match updates.as_slice() {
-                [] => f.write_str("its committee rests on nothing"),
-                [update] => write!(f, "its committee rests on {update}, which is invalid"),
-                [update, others @ ..] => {
-                    let others = plural(others.len(), "other update");
-                    write!(f, "its committee rests on {update} and {others}, none of which is valid")
-                }
-            },
             Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
         }
     }

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::{
-    At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
+    At, ChainVerdictLine, Check, CheckResult, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, TRUSTED_ROOT, Teaching},
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
@@ -413,6 +413,11 @@ impl Report {
             let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
             self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
+        }
+        // The update may be valid for the caller, and yet nobody learns from it.
+        let too_few = lesson.checks.iter().find(|check| check.result == CheckResult::NotPossible);
+        if let (Teaching::NotProven, Some(why)) = (lesson.teaching, too_few) {
+            self.remark(&format!("{origin}: its committee of period {period} is not believed: {}", why.detail));
         }
         // What is trusted unless somebody compares the root is said with --quiet, too.
         let was_compared = lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT);

@@ -1,4 +1,5 @@
-//! Flags that no input uses, or not every input. They would give false comfort: `--network holesky` beside claims of mainnet changes nothing.
+//! Flags that no input uses, or not every input. They would give false comfort: `--network holesky` beside claims of mainnet changes
+//! nothing.
 
 use std::path::PathBuf;
 
