@@ -277,10 +277,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// A place in a named file.
+/// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The file, as the caller named it.
+    /// Which of the caller's inputs it is. Names do not tell inputs apart: a file can have the name by which standard input is called, and
+    /// of a name that is not UTF-8 messages show a part.
+    pub input: usize,
+    /// The input's name in messages.
     pub document: String,
     /// Where in it.
     pub place: Place,

@@ -78,7 +78,7 @@ impl SyncCommittees {
         }
     }
 
-    /// Learns the committees of all documents of a run: first those of bootstraps, then the next committees of the updates, in the
+    /// Learns the committees of all documents of a run, each of another input: first those of bootstraps, then the next committees of the updates, in the
     /// order of their periods. The lessons of committee files stand between them. The order of the documents changes nothing.
     ///
     /// A committee that its branch does not prove against the header is refused, and so is a committee file that states anything but
@@ -460,7 +460,7 @@ pub enum Teaching {
 fn objects(documents: &[Document]) -> impl Iterator<Item = (Origin, &Object)> {
     documents.iter().flat_map(|document| {
         document.objects.iter().filter_map(|(place, object)| {
-            let origin = Origin { document: document.name.clone(), place: *place };
+            let origin = Origin { input: document.input, document: document.name.clone(), place: *place };
             Some((origin, object.as_ref().ok()?))
         })
     })

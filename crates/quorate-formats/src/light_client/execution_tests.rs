@@ -209,7 +209,7 @@ fn an_object_in_ssz_without_an_execution_payload_header_fails_since_capella() {
         let [bootstraps, updates] =
             [&committee_parts, &signed_parts].map(|parts| in_both_layouts(&beacon(slot, &state_root), parts));
         for (from, update) in iter::zip(bootstraps, updates) {
-            let ssz = Document::read(from.as_slice(), "bootstrap.ssz").unwrap();
+            let ssz = Document::read(from.as_slice(), 0, "bootstrap.ssz").unwrap();
             let lesson = SyncCommittees::default().learn(&[ssz], &mainnet(), MIN_PARTICIPANTS).remove(0);
             let execution = lesson.checks.iter().find(|check| check.name == "execution_branch").unwrap();
             assert_eq!(execution.result, expected, "{slot}: {}", execution.detail);
@@ -218,7 +218,7 @@ fn an_object_in_ssz_without_an_execution_payload_header_fails_since_capella() {
 
             let mut committees = SyncCommittees::default();
             committees.learn(&[read(&bootstrap(slot, &committee(1), 54))], &mainnet(), MIN_PARTICIPANTS);
-            let ssz = Document::read(update.as_slice(), "update.ssz").unwrap();
+            let ssz = Document::read(update.as_slice(), 0, "update.ssz").unwrap();
             let record = ssz.records(&committees, &mainnet(), MIN_PARTICIPANTS).next().unwrap().unwrap();
             assert_eq!(result(&record, "attested_execution_branch"), expected, "{slot}");
             assert_eq!(record.failed_check().is_none(), learned, "{slot}");

@@ -97,7 +97,7 @@ fn teaching_update(slot: u64, next: &SyncCommittee, index: u64) -> String {
 }
 
 pub(super) fn read(text: &str) -> Document {
-    Document::read(text.as_bytes(), "test.json").unwrap()
+    Document::read(text.as_bytes(), 0, "test.json").unwrap()
 }
 
 /// Reads one document, learns from it, and returns what it taught and claims.
@@ -407,7 +407,10 @@ fn of_two_next_committees_that_nothing_proves_none_is_believed() {
 /// What objects of the network come to whose committees sign: the lessons, and what becomes of each update.
 fn run_signed(objects: &[&Value]) -> (Vec<Teaching>, Vec<String>) {
     let network = BeaconNetwork::custom(lab::GENESIS_VALIDATORS_ROOT, lab::FORK_VERSION);
-    let documents: Vec<_> = objects.iter().map(|object| read(&object.to_string())).collect();
+    // All of them have one name.
+    let objects = objects.iter().map(|object| object.to_string()).enumerate();
+    let documents = objects.map(|(input, text)| Document::read(text.as_bytes(), input, "test.json").unwrap());
+    let documents: Vec<_> = documents.collect();
     let mut committees = SyncCommittees::default();
     let lessons = committees.learn(&documents, &network, MIN_PARTICIPANTS);
     let entries = documents.iter().flat_map(|document| document.records(&committees, &network, MIN_PARTICIPANTS));
@@ -601,7 +604,7 @@ fn bad_objects_do_not_stop_the_others() {
 fn a_document_of_anything_else_is_not_read_to_its_end() {
     let zeros = format!("[{}0]", "0,".repeat(2000));
     for text in [zeros.clone(), format!(r#"{{"data": {zeros}}}"#)] {
-        let error = Document::read(text.as_bytes(), "test.json").unwrap_err().to_string();
+        let error = Document::read(text.as_bytes(), 0, "test.json").unwrap_err().to_string();
         assert!(error.contains("more than 1000 elements"), "{error}");
     }
 }
@@ -717,7 +720,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-        let _ = Document::read(bytes.as_slice(), "test.json");
+        let _ = Document::read(bytes.as_slice(), 0, "test.json");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use quorate_host::exit::Failure;
 
 use super::{
     arguments::{Arguments, EngineArguments},
-    arrival::{About, Arrival, Fault, Judged, Waiting, arrive},
+    arrival::{About, Arrival, Fault, Input, Judged, Waiting, arrive},
     light_client::LightClient,
     memory::Memory,
 };
@@ -78,13 +78,13 @@ impl Judge {
     ) -> Result<JudgedUpdates, Failure> {
         let (mut window, mut judgements) = (Window::new(limit), Judgements::default());
         let (mut arrivals, mut lengths) = (Vec::new(), Vec::new());
-        for (file, entries) in light_client.updates() {
+        for (input, entries) in light_client.updates() {
             let mut length = 0;
             for entry in entries {
                 if window.is_full() {
                     arrivals.extend(judgements.count(self.judge(window.take())?));
                 }
-                window.push(arrive(file, entry, None).into_item());
+                window.push(arrive(input, entry, None).into_item());
                 length += 1;
             }
             lengths.push(length);
@@ -184,7 +184,7 @@ fn take_back_what_nothing_valid_proves(arrivals: &mut [Arrival]) {
             let Arrival::Judged(judged) = &arrivals[place] else { continue };
             let About { id, origin, .. } = &judged.about;
             let malformed = Malformed::of_unproven_committee(origin.place, id.clone(), &vouchers);
-            arrivals[place] = Arrival::Malformed { file: origin.document.as_str().into(), malformed };
+            arrivals[place] = Arrival::Malformed { input: Input::of(origin), malformed };
         }
     }
 }
@@ -219,8 +219,10 @@ mod tests {
             ("updates.json", updates.to_string()),
             ("finality.json", read("finality.json")),
         ];
-        let documents = documents.map(|(name, text)| (Arc::from(name), Document::read(text.as_bytes(), name).unwrap()));
-        let (light_client, _) = LightClient::learn(&arguments, Vec::new(), documents.into()).unwrap();
+        let documents = documents.into_iter().enumerate().map(|(index, (name, text))| {
+            (Input::new(index, name), Document::read(text.as_bytes(), index, name).unwrap())
+        });
+        let (light_client, _) = LightClient::learn(&arguments, Vec::new(), documents.collect()).unwrap();
         let judged = |items| {
             let limit = WindowLimit { items, bytes: usize::MAX };
             let mut judge = Judge::without_memory(&arguments.engine);

@@ -1,13 +1,13 @@
 //! Which update teaches a sync committee, on a network whose committees sign here.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, ffi::OsStr, path::Path, process::Command};
 
 use quorate_lab::light_client::{
     FORK_VERSION, GENESIS_VALIDATORS_ROOT, MadeUpCommittee, SLOTS_PER_PERIOD, bootstrap, update,
 };
 use serde_json::{Value, json};
 
-use crate::verify::run::{Folder, Ran, verify};
+use crate::verify::run::{Folder, Ran, Run as _, command};
 
 /// A slot of a period, and one of the next period.
 const SLOT: u64 = 800 * SLOTS_PER_PERIOD + 40;
@@ -17,12 +17,17 @@ fn committee(seed: u8) -> MadeUpCommittee {
     MadeUpCommittee::new(seed)
 }
 
-/// A run on the network of the committees.
-fn run(options: &[&str], files: &[String]) -> Ran {
+/// `quorate verify` on the network of the committees.
+fn verifying(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let (root, version) = (const_hex::encode(GENESIS_VALIDATORS_ROOT), const_hex::encode(FORK_VERSION));
-    let network = ["--verdicts", "--genesis-validators-root", &root, "--fork-version", &version];
-    let files: Vec<_> = files.iter().map(String::as_str).collect();
-    verify(&[&network[..], options, &files].concat())
+    let mut verify = command("quorate");
+    verify.args(["verify", "--verdicts", "--genesis-validators-root", &root, "--fork-version", &version]);
+    verify.args(arguments);
+    verify
+}
+
+fn run(options: &[&str], files: &[String]) -> Ran {
+    verifying(options.iter().copied().chain(files.iter().map(String::as_str))).ran()
 }
 
 /// A file for each input, by its name.
@@ -179,6 +184,45 @@ fn what_rests_on_a_forged_update_is_not_judged() {
         let expected = expected([("forged 0", "invalid"), ("later 0", "not judged"), ("later 1", "not judged")]);
         assert_eq!(verdicts(&ran), expected, "{order:?}");
     }
+}
+
+/// A true update in an input of the same name, at the same place, vouched for the committee of a forged one.
+#[test]
+fn an_input_of_the_same_name_vouches_for_nothing() {
+    let folder = Folder::new();
+    let forged = update(SLOT, committee(9), 512, Some(committee(3))).to_string();
+    folder.file("bootstrap", bootstrap(SLOT, committee(1)).to_string());
+    folder.file("standard input", update(SLOT, committee(1), 512, None).to_string());
+    folder.file("later", update(LATER, committee(3), 512, None).to_string());
+    for files in [["-", "standard input"], ["standard input", "-"]] {
+        let arguments = [&["bootstrap"], &files[..], &["later"]].concat();
+        let ran = verifying(arguments).current_dir(folder.path("")).ran_with(&forged).exits(2);
+        assert_eq!(verdicts(&ran)["later 0"], "not judged", "{ran:?}");
+        assert_eq!(ran.objects().iter().filter(|line| line["valid"] == true).count(), 1, "{ran:?}");
+    }
+}
+
+/// The same of names that messages show alike, because they are not UTF-8.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_input_whose_name_looks_the_same_vouches_for_nothing() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = Folder::new();
+    let file = |name: &[u8], object: &Value| {
+        let path = Path::new(&folder.path("")).join(OsStr::from_bytes(name));
+        std::fs::write(&path, object.to_string()).unwrap();
+        path
+    };
+    let files = [
+        file(b"bootstrap", &bootstrap(SLOT, committee(1))),
+        file(b"update\xfe", &update(SLOT, committee(9), 512, Some(committee(3)))),
+        file(b"update\xff", &update(SLOT, committee(1), 512, None)),
+        file(b"later", &update(LATER, committee(3), 512, None)),
+    ];
+    let ran = verifying(files).ran().exits(2);
+    let valid: Vec<_> = ran.objects().iter().map(|line| line["valid"] == true).collect();
+    assert_eq!((valid, verdicts(&ran)["later 0"]), (vec![false, true, false], "not judged"), "{ran:?}");
 }
 
 /// The first of two bootstraps had its way.
