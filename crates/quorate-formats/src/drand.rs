@@ -9,13 +9,15 @@
 //! unchained one, with the round as 8 bytes, big-endian. On BN254 it is Keccak-256(round). A key that stands in the document
 //! proves only that the document agrees with itself. To verify the rounds of a certain network, name its chain with
 //! [`DrandOptions::chain`]. A round that names another chain, or whose signature has the length of another scheme's, is refused as a
-//! round of another chain; of a false claim, [`chain_of`] says whether it is a round of another built-in chain.
+//! round of another chain; of a false claim, [`chain_of`] says whether it is a round of another built-in chain. Whoever states the name or
+//! the hash of a built-in chain must mean that chain's key: nothing else would say that the key is another.
 
 mod chain;
 
 use std::io::BufRead;
 
 use quorate::{AnySuite, ClaimBytes, Messages, Reason};
+use quorate_host::clipped;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -225,6 +227,9 @@ struct AnyElement<'a> {
     #[serde(alias = "publicKey")]
     public_key: Option<HexOrBase64>,
     chain: Option<String>,
+    /// Read where it stands beside what it is about: in a chain info, that one's reader compares it.
+    #[serde(borrow, alias = "chain_hash", alias = "chainHash")]
+    hash: Option<&'a RawValue>,
     #[serde(borrow, alias = "chainInfo", alias = "info")]
     chain_info: Option<&'a RawValue>,
     #[serde(borrow, alias = "rounds")]
@@ -237,11 +242,17 @@ fn shape(text: &str) -> Result<Shape<'_>, String> {
     let own = element.public_key.as_ref().filter(|_| element.beacons.is_some());
     let of_round = element.public_key.is_some() && element.round.is_some() && element.chain.is_none();
     let info = element.chain_info.map(RawValue::get).or((own.is_some() || of_round).then_some(text));
+    // A round's own is compared when the round is read.
+    let hash = element.hash.filter(|_| element.beacons.is_some());
     let chain = match (info, element.chain.as_deref()) {
         (Some(info), name) => stated(info, name, own).map(Some),
         (None, Some(name)) => ChainInfo::well_known(name).map(Some),
         (None, None) => Ok(None),
     };
+    let chain = chain.and_then(|chain| match (hash, chain) {
+        (Some(hash), Some(chain)) => beside_hash(chain, hash).map(Some),
+        (_, chain) => Ok(chain),
+    });
     match (element.beacons.map(RawValue::get), element.round) {
         (Some(_), Some(_)) => Err("\"round\" and \"beacons\" are both given; keep one of them".to_owned()),
         (Some(beacons), None) if beacons.starts_with('[') => Ok(Shape::Bundle { chain, beacons }),
@@ -271,6 +282,16 @@ fn stated(info: &str, name: Option<&str>, own: Option<&HexOrBase64>) -> Result<C
             ),
         }),
     }
+}
+
+/// A chain beside which a bundle states a chain hash, which must be that chain's.
+fn beside_hash(chain: ChainInfo, hash: &RawValue) -> Result<ChainInfo, InputError> {
+    let unusable = |reason: String| InputError::ChainInfo { reason };
+    let HexOrBase64(hash) = json::value(hash.get()).map_err(|reason| unusable(format!("\"chain_hash\": {reason}")))?;
+    if chain.may_have_hash(&hash) {
+        return Ok(chain);
+    }
+    Err(unusable(format!("it stands beside the chain hash {}, which is another chain's", shortened(&hash))))
 }
 
 #[derive(Deserialize)]
@@ -364,13 +385,13 @@ impl Round {
                 format!("{stated}, so it is a round of another chain than {of}"),
             ))
         };
-        // A name that is not built in is the document's own.
-        let names = [self.chain.as_deref(), self.metadata.as_ref().and_then(|metadata| metadata.beacon_id.as_deref())];
+        // A name that is not built in is the document's own. A beacon id is the name among the chains of its nodes: several networks call
+        // theirs "default".
+        let id = self.metadata.as_ref().and_then(|metadata| metadata.beacon_id.as_deref());
+        let names = [self.chain.as_deref(), id.filter(|_| chain.name().is_some())];
         for name in names.into_iter().flatten() {
-            if ChainInfo::well_known(name).is_ok_and(|named| named.public_key != chain.public_key)
-                && chain.name().is_some()
-            {
-                return another(format!("the round names the chain {name}"));
+            if ChainInfo::well_known(name).is_ok_and(|named| named.public_key != chain.public_key) {
+                return another(format!("the round names the chain {}", clipped(name, 64)));
             }
         }
         if let Some(key) = self.public_key.as_ref().filter(|key| key.0 != chain.public_key) {
@@ -378,7 +399,7 @@ impl Round {
         }
         let in_metadata = self.metadata.as_ref().and_then(|metadata| metadata.chain_hash.as_ref().map(|hash| &hash.0));
         for hash in [self.chain_hash.as_ref().map(|hash| &hash.0), in_metadata].into_iter().flatten() {
-            if chain.hash.as_ref().is_some_and(|known| known != hash) {
+            if !chain.may_have_hash(hash) {
                 return another(format!("the round states the chain hash {}", shortened(hash)));
             }
         }

@@ -246,6 +246,49 @@ fn a_round_of_another_chain_says_so() {
     assert_eq!(record(named, &DrandOptions::default()).failed_check().unwrap().name, "chain");
 }
 
+/// Each of these was valid under a key that is not that chain's.
+#[test]
+fn the_name_or_the_hash_of_a_built_in_chain_is_its_keys_alone() {
+    let key = "ab".repeat(96);
+    let info = format!(r#"{{"public_key": "{key}", "schemeID": "bls-unchained-g1-rfc9380"}}"#);
+    let quicknet = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971";
+    let round = |said: &str| format!(r#"{{"round": 5, "signature": "{}" {said}}}"#, "ab".repeat(48));
+    let bundle = |beside: &str, said: &str| {
+        let input = format!(r#"{{"chain_info": {info}, "beacons": [{}] {beside}}}"#, round(said));
+        read(input.as_bytes(), &DrandOptions::default()).map(|mut entries| entries.remove(0).unwrap())
+    };
+    for said in [
+        r#", "chain": "quicknet""#.to_owned(),
+        format!(r#", "chain": "{}""#, quicknet.to_uppercase()),
+        format!(r#", "chain_hash": "{quicknet}""#),
+        format!(r#", "hash": "{quicknet}""#),
+        format!(r#", "metadata": {{"beaconID": "mynet", "chain_hash": "{quicknet}"}}"#),
+    ] {
+        let check = bundle("", &said).unwrap().failed_check().unwrap().clone();
+        assert_eq!(check.name, "chain", "{said}");
+        assert!(check.detail.contains(&format!("so it is a round of another chain than {key}")), "{}", check.detail);
+    }
+    // A beacon id is shared, and other names and hashes are the document's own.
+    let other = "cd".repeat(32);
+    for said in [
+        r#", "metadata": {"beaconID": "quicknet"}"#.to_owned(),
+        r#", "chain": "mynet""#.to_owned(),
+        format!(r#", "chain_hash": "{other}""#),
+    ] {
+        assert_eq!(bundle("", &said).unwrap().failed_check(), None, "{said}");
+    }
+    // Beside the rounds.
+    for name in ["hash", "chain_hash", "chainHash"] {
+        let error = bundle(&format!(r#", "{name}": "{quicknet}""#), "").unwrap_err();
+        assert!(error.to_string().contains("it stands beside the chain hash 52db9b"), "{error}");
+        assert_eq!(bundle(&format!(r#", "{name}": "{other}""#), "").unwrap().failed_check(), None);
+    }
+    // The name of one chain and the hash of another.
+    let named = format!(r#"{{"chain": "fastnet", "chain_hash": "{quicknet}", "beacons": [{}]}}"#, round(""));
+    assert!(matches!(read(named.as_bytes(), &DrandOptions::default()), Err(InputError::ChainInfo { .. })));
+    assert!(read(named.replace("fastnet", "quicknet").as_bytes(), &DrandOptions::default()).is_ok());
+}
+
 /// Round 2 of quicknet, under the key of fastnet, which has the same message and length.
 #[test]
 fn a_false_round_is_looked_for_in_the_other_chains() {

@@ -195,7 +195,7 @@ fn an_input_of_the_same_name_vouches_for_nothing() {
     folder.file("standard input", update(SLOT, committee(1), 512, None).to_string());
     folder.file("later", update(LATER, committee(3), 512, None).to_string());
     for files in [["-", "standard input"], ["standard input", "-"]] {
-        let arguments = [&["bootstrap"], &files[..], &["later"]].concat();
+        let arguments = [&["bootstrap"][..], &files[..], &["later"][..]].concat();
         let ran = verifying(arguments).current_dir(folder.path("")).ran_with(&forged).exits(2);
         assert_eq!(verdicts(&ran)["later 0"], "not judged", "{ran:?}");
         assert_eq!(ran.objects().iter().filter(|line| line["valid"] == true).count(), 1, "{ran:?}");

@@ -163,6 +163,29 @@ fn the_hash_of_a_known_chain_with_another_key_is_an_error() {
     verify_input(&[], forged.to_string()).exits(2).says("of the chain quicknet").says("that chain has \"83cf");
 }
 
+/// A round under a key of one's own was valid although it says that it is of quicknet.
+#[test]
+fn a_round_that_states_a_known_chain_under_another_key_is_invalid() {
+    let message = Sha256::digest(7_u64.to_be_bytes());
+    let own = single(MinPk::DrandUnchained, 1, &message[..], &message[..]);
+    let input = |said: Value| {
+        let mut beacon = json!({"round": 7, "signature": own["signature"]});
+        beacon.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+        let info = json!({"public_key": own["public_key"], "schemeID": "pedersen-bls-unchained"});
+        json!({"chain_info": info, "beacons": [beacon]}).to_string()
+    };
+    let hash = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971";
+    for said in [json!({"chain": "quicknet"}), json!({"chain_hash": hash}), json!({"metadata": {"chainHash": hash}})] {
+        let ran = verify_input(&["--verdicts"], input(said)).exits(1);
+        let reason = ran.object()["reason"].as_str().unwrap().to_owned();
+        assert!(
+            reason.starts_with("chain: the round ") && reason.contains("a round of another chain than"),
+            "{reason}"
+        );
+    }
+    verify_input(&[], input(json!({"metadata": {"beaconID": "default"}}))).exits(0);
+}
+
 #[test]
 fn a_chained_round_needs_the_one_before() {
     let chained = bundle("drand-default.json")["beacons"][1].clone();
