@@ -36,14 +36,22 @@ pub(super) fn period<const N: usize>(stated: Option<u64>, slots: [u64; N]) -> Op
 
 /// Checks that the committee of a bootstrap is in the state of its block.
 pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {
-    let proof = Proof {
-        name: "current_sync_committee_branch",
+    if let Some(reason) = unknown_fork(network, bootstrap.fork) {
+        return not_possible(CURRENT_COMMITTEE_BRANCH, &reason);
+    }
+    proof_of_current(bootstrap, network).of_committee(&bootstrap.committee)
+}
+
+const CURRENT_COMMITTEE_BRANCH: &str = "current_sync_committee_branch";
+
+fn proof_of_current<'a>(bootstrap: &'a Bootstrap, network: &BeaconNetwork) -> Proof<'a> {
+    Proof {
+        name: CURRENT_COMMITTEE_BRANCH,
         field: &CURRENT_SYNC_COMMITTEE,
-        branch: &bootstrap.branch,
+        branch: Branch::of_fork(&bootstrap.branch, bootstrap.fork),
         header: &bootstrap.header.beacon,
         forks: Forks::of(network, &bootstrap.header, bootstrap.fork),
-    };
-    proof.of_committee(&bootstrap.committee)
+    }
 }
 
 /// Checks that the next committee is in the attested state.
@@ -61,13 +69,13 @@ pub(super) fn next_sync_committee_branch(update: &Update, network: &BeaconNetwor
         };
     }
     let forks = Forks::of(network, &update.attested, update.fork);
-    let header = &update.attested.beacon;
+    let (header, branch) = (&update.attested.beacon, Branch::of_fork(branch, update.fork));
     Proof { name: NAME, field: &NEXT_SYNC_COMMITTEE, branch, header, forks }.of_committee(committee)
 }
 
 /// Checks that the finalized block is in the attested state.
 pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check {
-    const NAME: &str = "finality_branch";
+    const NAME: &str = FINALITY_BRANCH;
     let Some((finalized, branch)) = &update.finalized else {
         return not_possible(NAME, "the update contains no finalized header");
     };
@@ -85,34 +93,98 @@ pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check
         0 => return failed(NAME, "the finalized header is of slot 0, but it is not empty"),
         _ => finalized.beacon.root(),
     };
-    let forks = Forks::of(network, &update.attested, update.fork);
-    Proof { name: NAME, field: &FINALIZED_ROOT, branch, header: &update.attested.beacon, forks }.of(&leaf)
+    proof_of_finality(update, branch, network).of(&leaf)
 }
+
+fn proof_of_finality<'a>(update: &'a Update, branch: &'a [Root], network: &BeaconNetwork) -> Proof<'a> {
+    Proof {
+        name: FINALITY_BRANCH,
+        field: &FINALIZED_ROOT,
+        branch: Branch::of_fork(branch, update.fork),
+        header: &update.attested.beacon,
+        forks: Forks::of(network, &update.attested, update.fork),
+    }
+}
+
+const FINALITY_BRANCH: &str = "finality_branch";
 
 /// Checks that the root of the recent blocks is in the state of a bootstrap's header; none if the document does not state it.
 pub(super) fn block_roots_of_bootstrap(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Option<Check> {
-    let header = &bootstrap.header;
-    block_roots_branch(bootstrap.block_roots.as_ref(), Some(header), Forks::of(network, header, bootstrap.fork))
+    let block_roots = bootstrap.block_roots.as_ref()?;
+    let proof = proof_of_current(bootstrap, network);
+    // The state that has the committee has the root as well.
+    let forks = match bootstrap.committee.root().and_then(|root| proof.layout(&root)) {
+        Some(Layout::Altair) => proof.forks.before_electra(),
+        Some(Layout::Electra) => proof.forks.since_electra(),
+        None => proof.forks,
+    };
+    Some(block_roots_branch(block_roots, Some(&bootstrap.header), forks))
 }
 
 /// Checks that the root of the recent blocks is in the state of an update's finalized header; none if the document does not state it.
 pub(super) fn block_roots_of_update(update: &Update, network: &BeaconNetwork) -> Option<Check> {
+    let block_roots = update.block_roots.as_ref()?;
     let header = update.finalized.as_ref().map(|(header, _)| header);
-    let forks = header.map_or(Forks::ALL, |header| Forks::up_to(network, header, update.fork));
-    block_roots_branch(update.block_roots.as_ref(), header, forks)
+    Some(block_roots_branch(block_roots, header, forks_of_finalized(update, network)))
 }
 
-fn block_roots_branch(block_roots: Option<&(Root, Vec<Root>)>, header: Option<&Header>, forks: Forks) -> Option<Check> {
+/// The forks that the finalized header can be of. Where no schedule says them, the attested state shows by the place of the finalized root
+/// whether it is older than Electra, and then what is finalized is, too.
+fn forks_of_finalized(update: &Update, network: &BeaconNetwork) -> Forks {
+    let Some((header, branch)) = &update.finalized else { return Forks::ALL };
+    let forks = Forks::up_to(network, header, update.fork);
+    match proof_of_finality(update, branch, network).layout(&header.beacon.root()) {
+        Some(Layout::Altair) => forks.before_electra(),
+        Some(Layout::Electra) | None => forks,
+    }
+}
+
+/// Why an update cannot be judged, whatever the network; none if it can. Nothing that it states would be proved, or a part of it.
+pub(super) fn not_judged(update: &Update, network: &BeaconNetwork) -> Option<String> {
+    if Forks::of(network, &update.attested, update.fork).last >= Fork::Gloas {
+        return Some(
+            "the specification has no light-client layout for Gloas yet, so nothing that the update states can be proved"
+                .to_owned(),
+        );
+    }
+    if let Some(reason) = unknown_fork(network, update.fork) {
+        return Some(reason);
+    }
+    let (_, branch) = update.block_roots.as_ref().filter(|_| update.finalized.is_some())?;
+    // In a state of Electra, the node at the older index is made of two other fields: a branch leads there from what is no such root.
+    (forks_of_finalized(update, network).are_of_both_layouts() && branch.len() == depth(BLOCK_ROOTS.altair)).then(|| {
+        "nothing says whether the finalized block is older than Electra, so \"block_roots_root\" cannot be proved; leave it out, or name \
+         a network whose forks are known (on the command line --network NAME)"
+            .to_owned()
+    })
+}
+
+/// Why nothing of a document can be checked that states a fork after all those of its network's schedule; none if it states none.
+fn unknown_fork(network: &BeaconNetwork, stated: Option<Fork>) -> Option<String> {
+    let last = network.forks().last()?.fork;
+    let stated = stated.filter(|stated| *stated > last)?;
+    Some(format!(
+        "the document states the fork {}, and the forks of {} that are built in end with {}, so nothing says how it is signed; use a newer \
+         version of this program, or correct \"version\"",
+        stated.name(),
+        network.name,
+        last.name()
+    ))
+}
+
+fn block_roots_branch((root, branch): &(Root, Vec<Root>), header: Option<&Header>, forks: Forks) -> Check {
     const NAME: &str = "block_roots_branch";
-    let (root, branch) = block_roots?;
     let Some(header) = header.filter(|header| header.beacon != BeaconHeader::default()) else {
-        return Some(if *root == Root::default() && ssz::is_empty(branch) {
+        return if *root == Root::default() && ssz::is_empty(branch) {
             not_possible(NAME, "the update contains no finalized header")
         } else {
             failed(NAME, "the update contains no finalized header, whose state would have this root")
-        });
+        };
     };
-    Some(Proof { name: NAME, field: &BLOCK_ROOTS, branch, header: &header.beacon, forks }.of(root))
+    // What proves itself in either layout is Electra's alone (`not_judged`).
+    let forks = if forks.are_of_both_layouts() { forks.since_electra() } else { forks };
+    let proof = Proof { name: NAME, field: &BLOCK_ROOTS, branch: Branch::exact(branch), header: &header.beacon, forks };
+    proof.of(root)
 }
 
 /// Checks that a bootstrap states the validators of the network's genesis; none if it states none.
@@ -187,7 +259,8 @@ fn execution_branch(name: &'static str, header: &Header, forks: Forks, stated: O
     let layouts = of_deneb.into_iter().chain(of_capella);
     let roots: Vec<_> = layouts.map(|fork| execution.root(fork).map(|root| (fork, root))).collect();
     let checks = roots.iter().flatten().map(|(fork, root)| {
-        let check = led(name, root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root);
+        let body_root = &header.beacon.body_root;
+        let check = led(name, root, (EXECUTION_PAYLOAD_INDEX, &branch[..]), "block body root", body_root);
         if check.failed() || *fork >= Fork::Deneb || !execution.has_blobs() {
             check
         } else if execution.in_layout_of_deneb || stated.is_some_and(|stated| stated >= Fork::Deneb) {
@@ -205,11 +278,6 @@ fn execution_branch(name: &'static str, header: &Header, forks: Forks, stated: O
     // Without a root in any layout, the first reason is the newest layout's.
     checked
         .unwrap_or_else(|| failed(name, roots.iter().find_map(|root| root.as_ref().err().copied()).unwrap_or_default()))
-}
-
-/// Whether the specification has a layout for the fork of an update. Without one, nothing that it states can be proved.
-pub(super) fn has_layout(update: &Update, network: &BeaconNetwork) -> bool {
-    Forks::of(network, &update.attested, update.fork).last < Fork::Gloas
 }
 
 /// Checks that the slots are in order: finalized block, attested block, signature.
@@ -294,18 +362,45 @@ const NEXT_SYNC_COMMITTEE: StateField = StateField { altair: 55, electra: 87 };
 /// `execution_payload` in `BeaconBlockBody`, the same from Capella to Fulu.
 const EXECUTION_PAYLOAD_INDEX: u64 = 25;
 
-impl StateField {
-    /// The indices that it can have in these forks; none if nothing says what it is. If it can be either, the branch's length decides. A long
-    /// branch may also be a short one behind a zero: so an update of Deneb stands in the containers of Electra
+/// How many nodes a branch from a generalized index has.
+fn depth(index: u64) -> usize {
+    index.ilog2() as usize
+}
+
+/// How a state is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// From Altair to Deneb.
+    Altair,
+    /// Since Electra.
+    Electra,
+}
+
+/// A branch as a document states it.
+#[derive(Clone, Copy)]
+struct Branch<'a> {
+    nodes: &'a [Root],
+    /// Whether a branch of the layout of Altair may stand behind a zero, as the containers of Electra have it
     /// (electra/light-client/fork.md, `normalize_merkle_branch`).
-    fn indices(&self, forks: Forks, branch: &[Root]) -> Vec<u64> {
-        let is_deep = branch.len() == self.electra.ilog2() as usize;
-        match forks {
-            Forks { last, .. } if last >= Fork::Gloas => Vec::new(),
-            Forks { last, .. } if last < Fork::Electra => vec![self.altair],
-            Forks { first, .. } if first >= Fork::Electra => vec![self.electra],
-            _ if is_deep => vec![self.electra, self.altair],
-            _ => vec![self.altair],
+    may_be_padded: bool,
+}
+
+impl<'a> Branch<'a> {
+    /// A branch in the specification's containers, whose fork the document may state.
+    fn of_fork(nodes: &'a [Root], stated: Option<Fork>) -> Self {
+        Self { nodes, may_be_padded: stated.is_none_or(|fork| fork >= Fork::Electra) }
+    }
+
+    /// A branch of one length.
+    fn exact(nodes: &'a [Root]) -> Self {
+        Self { nodes, may_be_padded: false }
+    }
+
+    /// The nodes of a branch of so many, without the zero before them.
+    fn of_depth(self, depth: usize) -> &'a [Root] {
+        match self.nodes {
+            [zero, rest @ ..] if self.may_be_padded && rest.len() == depth && *zero == Root::default() => rest,
+            nodes => nodes,
         }
     }
 }
@@ -314,12 +409,12 @@ impl StateField {
 struct Proof<'a> {
     name: &'static str,
     field: &'a StateField,
-    branch: &'a [Root],
+    branch: Branch<'a>,
     header: &'a BeaconHeader,
     forks: Forks,
 }
 
-impl Proof<'_> {
+impl<'a> Proof<'a> {
     fn of_committee(&self, committee: &SyncCommittee) -> Check {
         match committee.root() {
             Some(root) => self.of(&root),
@@ -328,16 +423,42 @@ impl Proof<'_> {
     }
 
     fn of(&self, leaf: &Root) -> Check {
-        let indices = self.field.indices(self.forks, self.branch).into_iter();
-        let checks =
-            indices.map(|index| led(self.name, leaf, self.branch, index, "state root", &self.header.state_root));
+        let checks = self
+            .ways()
+            .into_iter()
+            .map(|(_, index, branch)| led(self.name, leaf, (index, branch), "state root", &self.header.state_root));
         let checked = checks.reduce(|first, next| if next.failed() { first } else { next });
         checked.unwrap_or_else(|| not_possible(self.name, "the specification has no light-client layout for Gloas yet"))
     }
+
+    /// The layout in which the branch proves a leaf that is not zero; none if it does not. No field of one layout can be had at its place
+    /// in the other: there is a hash of zeros, or of bytes that are no hashes.
+    fn layout(&self, leaf: &Root) -> Option<Layout> {
+        let mut ways = self.ways().into_iter();
+        let leads = |(_, index, branch): &(Layout, u64, &[Root])| {
+            ssz::climb(leaf, branch, *index).as_ref() == Some(&self.header.state_root)
+        };
+        ways.find(leads).map(|(layout, ..)| layout)
+    }
+
+    /// The generalized indices that the field can have in the proof's forks, each with its branch; none if nothing says what they are. If
+    /// it can be either, the branch's length decides.
+    fn ways(&self) -> Vec<(Layout, u64, &'a [Root])> {
+        let StateField { altair, electra } = *self.field;
+        let in_altair = (Layout::Altair, altair, self.branch.of_depth(depth(altair)));
+        let in_electra = (Layout::Electra, electra, self.branch.nodes);
+        match self.forks {
+            Forks { last, .. } if last >= Fork::Gloas => Vec::new(),
+            Forks { last, .. } if last < Fork::Electra => vec![in_altair],
+            Forks { first, .. } if first >= Fork::Electra => vec![in_electra],
+            _ if self.branch.nodes.len() == depth(electra) => vec![in_electra, in_altair],
+            _ => vec![in_altair],
+        }
+    }
 }
 
-/// Checks that a branch leads from a leaf to a root.
-fn led(name: &'static str, leaf: &Root, branch: &[Root], index: u64, what: &str, root: &Root) -> Check {
+/// Checks that a branch leads from a leaf, at a generalized index, to a root.
+fn led(name: &'static str, leaf: &Root, (index, branch): (u64, &[Root]), what: &str, root: &Root) -> Check {
     let expected = const_hex::encode_prefixed(root);
     let found = ssz::climb(leaf, branch, index);
     let detail = match &found {
@@ -346,11 +467,7 @@ fn led(name: &'static str, leaf: &Root, branch: &[Root], index: u64, what: &str,
             "expected the {what} {expected}, found that the branch leads to {} (generalized index {index})",
             const_hex::encode_prefixed(found)
         ),
-        None => format!(
-            "expected a branch of {} nodes, after zeros if it is longer, found {} nodes",
-            index.ilog2(),
-            branch.len()
-        ),
+        None => format!("expected a branch of {} nodes, found {} nodes", depth(index), branch.len()),
     };
     Check::decided(name, CheckResult::of(found.as_ref() == Some(root)), detail)
 }
@@ -367,7 +484,7 @@ impl Forks {
     const ALL: Self = Self { first: Fork::Altair, last: Fork::Fulu };
 
     /// The fork of an attested header or of a bootstrap's: by the network's schedule, or the document's own `version`, which is about this
-    /// header, if the network has no schedule.
+    /// header, if the network has no schedule. No signature covers the `version`, but the branches of another layout prove nothing.
     fn of(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Self {
         let fork = network.fork(header.beacon.slot).or(stated);
         fork.map_or(Self::ALL, |fork| Self { first: fork, last: fork })
@@ -381,6 +498,21 @@ impl Forks {
             (None, Some(last)) => Self { last, ..Self::ALL },
             (None, None) => Self::ALL,
         }
+    }
+
+    /// Those of them whose states have the layout of Altair.
+    fn before_electra(self) -> Self {
+        Self { last: self.last.min(Fork::Deneb), ..self }
+    }
+
+    /// Those of them whose states have the layout of Electra.
+    fn since_electra(self) -> Self {
+        Self { first: self.first.max(Fork::Electra), ..self }
+    }
+
+    /// Whether a state can have either layout.
+    fn are_of_both_layouts(self) -> bool {
+        self.first < Fork::Electra && self.last >= Fork::Electra
     }
 }
 

@@ -200,6 +200,9 @@ impl SyncCommittees {
         let (mut lessons, mut teachers, mut named) = (Vec::new(), Vec::new(), Vec::new());
         for (origin, update) in updates {
             let Some((committee, _)) = &update.next_committee else { continue };
+            if check::not_judged(update, network).is_some() {
+                continue;
+            }
             let mut checks = vec![check::next_sync_committee_branch(update, network)];
             let teaching = match checks[0].result {
                 CheckResult::NotPossible => continue,
@@ -303,8 +306,7 @@ impl SyncCommittees {
     /// The claim of an update, or why there is none.
     fn claim(&self, update: &Update, place: Place, network: &BeaconNetwork, at_least: usize) -> Entry {
         let id = || Some(Id::number(update.signature_slot));
-        if !check::has_layout(update, network) {
-            let reason = "the specification has no light-client layout for Gloas yet, so nothing that the update states can be proved";
+        if let Some(reason) = check::not_judged(update, network) {
             return Err(Malformed::new(place, reason).with_id(id()));
         }
         let period = BeaconNetwork::period(update.signature_slot);

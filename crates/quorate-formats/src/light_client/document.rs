@@ -51,10 +51,11 @@ impl Document {
             Err(reason) => return self.push(Err(reason)),
         };
         let fork = envelope.fork();
-        let Some(data) = envelope.data else { return self.push(Object::from_json(text, fork)) };
+        let object = |text: &str| fork.clone().and_then(|fork| Object::from_json(text, fork));
+        let Some(data) = envelope.data else { return self.push(object(text)) };
         let mut part = elements.part(data.get());
-        while let Some(object) = elements.element_of(&mut part)? {
-            self.push(Object::from_json(elements.text(&object), fork))?;
+        while let Some(element) = elements.element_of(&mut part)? {
+            self.push(object(elements.text(&element)))?;
         }
         Ok(())
     }

@@ -645,6 +645,33 @@ fn gloas_is_not_judged() {
     }
 }
 
+/// A schedule can be older than the network: what it says of later forks would call true updates invalid.
+#[test]
+fn a_fork_that_the_schedule_does_not_have_is_not_judged() {
+    let known = bootstrap(ELECTRA, &committee(1), 86);
+    let of_version = |version: &str, object: &str| format!(r#"{{"version": "{version}", "data": {object}}}"#);
+    let signed = update(ELECTRA, ELECTRA + 1, "");
+    for (version, expected) in [
+        ("electra", None),
+        // The containers of a later fork, whose schedule is known.
+        ("fulu", None),
+        ("gloas", Some("the document states the fork gloas, and the forks of mainnet that are built in end with fulu")),
+        ("heze", Some("\"version\": found \"heze\", expected a fork, of which gloas is the latest")),
+    ] {
+        let entry = run(&format!("[{known}, {}]", of_version(version, &signed)), &mainnet()).1.remove(0);
+        match (&entry, expected) {
+            (Ok(record), None) => assert_eq!(record.failed_check(), None),
+            (Err(malformed), Some(expected)) => assert!(malformed.reason.contains(expected), "{malformed}"),
+            _ => panic!("{version}: {entry:?}"),
+        }
+        let (lessons, entries) = run(&of_version(version, &known), &mainnet());
+        let believed = lessons.first().is_some_and(|lesson| lesson.teaching == Teaching::Learned);
+        assert_eq!((believed, entries.len()), (expected.is_none(), usize::from(version == "heze")), "{version}");
+    }
+    // Of another kind, in an object without an envelope.
+    assert_eq!(run(&known.replacen('{', r#"{"version": "1.0", "#, 1), &mainnet()).0[0].teaching, Teaching::Learned);
+}
+
 /// What an update states beside its signed header, where the specification has zeros or nothing.
 #[test]
 fn what_nothing_proves_is_refused() {

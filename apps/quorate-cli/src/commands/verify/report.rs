@@ -412,7 +412,12 @@ impl Report {
                 return;
             }
             let failed = lesson.checks.iter().find(|check| check.failed());
-            let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
+            let unproved = lesson.checks.first().filter(|check| check.result == CheckResult::NotPossible);
+            let why = match (failed, unproved) {
+                (Some(_), _) => String::new(),
+                (None, Some(check)) => format!(": {}", check.detail),
+                (None, None) => ": it contradicts what is known".to_owned(),
+            };
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
             self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
         }
