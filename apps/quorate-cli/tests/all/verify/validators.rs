@@ -92,9 +92,12 @@ fn deposits_that_lose_the_stake_fail_a_check_that_is_named() {
     not_padded[1..21].fill(0x11);
     let mut of_builders = address();
     of_builders[0] = 3;
+    let mut address_as_hash = address();
+    address_as_hash[0] = 0;
     let cases = [
         (deposit(1, "mainnet", not_padded, 32 * GWEI, [0; 4]), "withdrawal_credentials"),
         (deposit(1, "mainnet", of_builders, 32 * GWEI, [0; 4]), "withdrawal_credentials"),
+        (deposit(1, "mainnet", address_as_hash, 32 * GWEI, [0; 4]), "withdrawal_credentials"),
         (deposit(1, "mainnet", address(), 0, [0; 4]), "amount"),
         (deposit(1, "mainnet", address(), GWEI - 1, [0; 4]), "amount"),
         (deposit(1, "mainnet", address(), 2048 * GWEI + 1, [0; 4]), "amount"),
