@@ -24,11 +24,11 @@ use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
 pub use self::chain::{ChainInfo, DrandScheme};
-use crate::columns::Field;
+use crate::columns::{Field, Unknown};
 use crate::document::{Cursor, Element, Elements};
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
-use crate::format::Format;
+use crate::format::{CHAIN_INFO_FIELDS, Format};
 use crate::hex::HexOrBase64;
 use crate::json;
 use crate::number::Uint;
@@ -55,7 +55,8 @@ pub struct DrandOptions {
 pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Rounds, InputError> {
     let elements = Elements::read(reader, Format::Drand)?;
     let current = options.chain.clone().or_else(|| options.earlier.clone());
-    Ok(Rounds { options: options.clone(), elements, current, bundle: None, chain_info: None, next: 0, ended: false })
+    let (options, unknown) = (options.clone(), Unknown::default());
+    Ok(Rounds { options, elements, current, bundle: None, chain_info: None, unknown, next: 0, ended: false })
 }
 
 /// The rounds of a document, one after the other.
@@ -69,6 +70,7 @@ pub struct Rounds {
     current: Option<ChainInfo>,
     bundle: Option<Bundle>,
     chain_info: Option<ChainInfo>,
+    unknown: Unknown,
     next: u64,
     ended: bool,
 }
@@ -77,6 +79,8 @@ pub struct Rounds {
 #[derive(Debug)]
 struct Bundle {
     beacons: Cursor,
+    /// Whether it is a round that has the fields of its chain info beside its own.
+    is_round: bool,
     /// The chain that is current again after the bundle.
     outer: Option<ChainInfo>,
 }
@@ -133,6 +137,12 @@ impl Rounds {
         self.chain_info.as_ref()
     }
 
+    /// The names of fields of rounds that are skipped and that occurred for the first time since the last call, and where, as of
+    /// [`JsonLines::take_unknown`](crate::jsonl::JsonLines::take_unknown).
+    pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        self.unknown.take()
+    }
+
     fn advance(&mut self) -> Result<Option<Result<Beacon, Malformed>>, InputError> {
         loop {
             if let Some(bundle) = &mut self.bundle {
@@ -146,6 +156,7 @@ impl Rounds {
             let text = self.elements.text(&element);
             match shape(text) {
                 Ok(Shape::Bundle { chain, beacons }) => {
+                    let is_round = beacons.len() == text.len();
                     let beacons = self.elements.part(beacons);
                     let outer = self.current.clone();
                     match chain {
@@ -155,7 +166,7 @@ impl Rounds {
                         Err(InputError::ChainName { .. }) if self.options.chain.is_some() => {}
                         Err(error) => return Err(error),
                     }
-                    self.bundle = Some(Bundle { beacons, outer });
+                    self.bundle = Some(Bundle { beacons, is_round, outer });
                 }
                 Ok(Shape::Chain) => {
                     let info = ChainInfo::from_json(text)?;
@@ -189,7 +200,11 @@ impl Rounds {
 
     fn round(&mut self, element: &Element) -> Result<Result<Beacon, Malformed>, InputError> {
         let place = self.place();
-        match json::object::<Round>(self.elements.text(element)) {
+        let is_round = self.bundle.as_ref().is_some_and(|bundle| bundle.is_round);
+        let beside = if is_round { [&CHAIN_INFO_FIELDS[..], &BESIDE_A_ROUND].concat() } else { Vec::new() };
+        let (text, unknown) = (self.elements.text(element), &mut self.unknown);
+        let read = json::object_and_skipped::<Round>(text, &beside, |name| unknown.note(name, place));
+        match read {
             Err(error) => Ok(Err(Malformed::new(place, error.to_string()))),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
@@ -458,6 +473,9 @@ fn shortened(bytes: &[u8]) -> String {
 fn message(previous: &[u8], round: u64) -> [u8; 32] {
     Sha256::new().chain_update(previous).chain_update(round.to_be_bytes()).finalize().into()
 }
+
+/// Names of a chain info that can stand beside a round, and are not among [`CHAIN_INFO_FIELDS`].
+const BESIDE_A_ROUND: [&str; 5] = ["schemeID", "beaconID", "chain_info", "chainInfo", "info"];
 
 /// The check that a round is of its chain.
 const CHAIN: &str = "chain";

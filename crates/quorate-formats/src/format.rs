@@ -386,7 +386,7 @@ const LIGHT_CLIENT_FIELDS: [&str; 5] =
     ["attested_header", "current_sync_committee", "next_sync_committee", "sync_aggregate", "pubkeys"];
 const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
 /// What a chain info of drand has beside its key.
-const CHAIN_INFO_FIELDS: [&str; 12] = [
+pub(crate) const CHAIN_INFO_FIELDS: [&str; 12] = [
     "period",
     "genesis_time",
     "genesisTime",

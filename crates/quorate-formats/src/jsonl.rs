@@ -30,10 +30,7 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{
-    Columns, Element, Field, List, NO_ROOM, Room, UNKNOWN_CHARACTERS, UNKNOWN_FIELDS, Unbounded, check_name,
-    members_of_bitmap,
-};
+use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, Unknown, check_name, members_of_bitmap};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
@@ -88,9 +85,9 @@ impl<R: BufRead> JsonLines<R> {
     }
 
     /// The names of unknown fields that occurred for the first time since the last call, and where. After the first
-    /// [`UNKNOWN_FIELDS`] names no further ones are kept.
+    /// [`UNKNOWN_FIELDS`](crate::UNKNOWN_FIELDS) names no further ones are kept.
     pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
-        std::mem::take(&mut self.unknown.new)
+        self.unknown.take()
     }
 
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
@@ -197,22 +194,6 @@ enum State {
     Lines,
     Array { elements: Elements, next: u64 },
     Done,
-}
-
-#[derive(Debug, Default)]
-struct Unknown {
-    names: Vec<String>,
-    new: Vec<(String, Place)>,
-}
-
-impl Unknown {
-    fn note(&mut self, name: &str, place: Place) {
-        let name: String = name.chars().take(UNKNOWN_CHARACTERS).collect();
-        if self.names.len() < UNKNOWN_FIELDS && !self.names.contains(&name) {
-            self.names.push(name.clone());
-            self.new.push((name, place));
-        }
-    }
 }
 
 /// Reads one JSON document that is in memory: a claim that may stand on several lines, or an array of claims. Each claim's place is
@@ -620,6 +601,7 @@ mod tests {
     use quorate::{AnyKeySet, Backend, Bitmap, KeySet, Messages, MinPk, PublicKeys, SecretKey, Suite};
 
     use super::*;
+    use crate::columns::UNKNOWN_FIELDS;
     use crate::record::OfChain;
 
     const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;

@@ -353,8 +353,9 @@ fn branches_of_real_updates_prove() {
     let mut updates = 0;
     for record in records.map(Result::unwrap) {
         updates += 1;
-        let optimistic = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
-        assert!(optimistic <= 2, "{:?}", record.checks);
+        // Finality and the next committee of an optimistic update, and what takes a clock.
+        let not_possible = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
+        assert!((1..=3).contains(&not_possible), "{:?}", record.checks);
         let execution = record.checks.iter().find(|check| check.name == "attested_execution_branch").unwrap();
         assert_eq!(execution.result, CheckResult::Passed, "{}", execution.detail);
     }

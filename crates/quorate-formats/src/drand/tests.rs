@@ -128,6 +128,33 @@ fn a_bare_round_asks_for_its_chain() {
     assert!(error.contains("--chain-info FILE") && error.contains("--chain NAME"), "{error}");
 }
 
+/// A misspelt field may be one that was meant.
+#[test]
+fn fields_of_rounds_that_are_skipped_are_named() {
+    let unknown = |input: &str| {
+        let mut rounds = super::read(input.as_bytes(), &quicknet()).unwrap();
+        assert!(rounds.by_ref().all(|entry| entry.unwrap().is_ok()), "{input}");
+        rounds.take_unknown().into_iter().map(|(name, place)| format!("{name}, {place}")).collect::<Vec<_>>()
+    };
+    let misspelt = r#"{"round": 5, "signature": "", "randomnes": "00", "metadata": {"beaconID": "quicknet", "x": 1}}"#;
+    let plain = r#"{"round": "1", "signature": "", "previousSignature": "00", "metadata": {"chainHash": null}}"#;
+    assert_eq!(unknown(plain), [""; 0]);
+    assert_eq!(
+        unknown(&format!("[{plain}, {misspelt}, {misspelt}]")),
+        ["randomnes, element [1]", "metadata.x, element [1]"]
+    );
+    let bundle = format!(r#"{{"chain": "quicknet", "beacons": [{misspelt}]}}"#);
+    assert_eq!(unknown(&bundle), ["randomnes, element [0]", "metadata.x, element [0]"]);
+    // The fields of a chain info beside those of its round are read, and without a key they are not.
+    let key = const_hex::encode(&quicknet().chain.unwrap().public_key);
+    let info = r#""period": 3, "schemeID": "bls-unchained-g1-rfc9380""#;
+    assert_eq!(unknown(&format!(r#"{{"round": 5, "signature": "", "public_key": "{key}", {info}}}"#)), [""; 0]);
+    assert_eq!(
+        unknown(&format!(r#"{{"round": 5, "signature": "", {info}}}"#)),
+        ["period, element [0]", "schemeID, element [0]"]
+    );
+}
+
 #[test]
 fn a_round_may_name_its_chain() {
     let named = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &DrandOptions::default());

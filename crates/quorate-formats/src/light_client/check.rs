@@ -293,6 +293,17 @@ pub(super) fn slot_order(update: &Update) -> Check {
     Check::decided("slot_order", CheckResult::of(ordered), detail)
 }
 
+/// What an update cannot show: that its signature is of no later slot than the clock's.
+///
+/// Spec: `validate_light_client_update`, `current_slot >= update.signature_slot`.
+pub(super) fn current_slot(update: &Update) -> Check {
+    let detail = format!(
+        "no clock is asked whether slot {} has begun, of which the signature is said to be; a light client takes no update from the future",
+        update.signature_slot
+    );
+    not_possible("current_slot", &detail)
+}
+
 /// Checks that enough members of the committee took part. A light client acts on an update at once only if two thirds did;
 /// for the update to be valid, fewer are enough, but never none: the suite takes the identity as the signature of nobody.
 pub(super) fn participants(count: usize, at_least: usize) -> Check {

@@ -63,6 +63,7 @@ pub(super) fn claim(
         vec![Check::decided("committee", CheckResult::Passed, format!("period {period}, from {}", known.from))];
     checks.extend(own_checks(update, network, at_least));
     checks.extend(next_committee_agrees(update, next));
+    checks.push(check::current_slot(update));
     let signing_root = network.signing_root(&update.attested.beacon.root(), update.signature_slot);
     Record {
         id: Some(Id::number(update.signature_slot)),

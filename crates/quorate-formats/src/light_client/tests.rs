@@ -255,6 +255,15 @@ fn slots_must_rise() {
     assert_eq!(result(&record, "slot_order"), CheckResult::Failed);
 }
 
+/// Whoever reads the checks must not think that an update is of the past.
+#[test]
+fn what_takes_a_clock_is_said_not_to_be_checked() {
+    let record = claim_of(&update(CAPELLA, CAPELLA + 1, ""), CAPELLA);
+    let check = record.checks.iter().find(|check| check.name == "current_slot").unwrap();
+    let said = format!("no clock is asked whether slot {} has begun", CAPELLA + 1);
+    assert!(check.result == CheckResult::NotPossible && check.detail.starts_with(&said), "{check:?}");
+}
+
 #[test]
 fn nobody_taking_part_fails() {
     let record = claim_of(&update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &[0; 64], ""), CAPELLA);

@@ -12,11 +12,12 @@ use std::{
 use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, InputError, ParquetFileError, Place, SigningContext, change,
+    Entry, Format, InputError, ParquetFileError, Place, Record, SigningContext,
+    change::{self, Changes},
     compression::{Unpacked, unpack},
-    deposit,
+    deposit::{self, Deposits},
     drand::{self, ChainInfo, DrandOptions, Rounds},
-    exit,
+    exit::{self, Exits},
     jsonl::JsonLines,
     key_sets::KeySets,
     light_client::{Document, Lesson, TRUSTED_ROOT},
@@ -175,7 +176,7 @@ impl Inputs {
             };
             let heard = match entries {
                 Ok(Entries::Drand(mut rounds)) => {
-                    let heard = send(to, &input, self.suite, &mut *rounds);
+                    let heard = send_naming(to, &input, self.suite, &mut *rounds, |_| None);
                     // A chain info speaks for the rounds of its own document alone. One that agrees with the flag may stand alone.
                     if rounds.chain_info().is_some() && self.drand.chain.is_some() {
                         heard.and_then(|()| to.push(Arrival::ChainInfo { input }))
@@ -183,32 +184,18 @@ impl Inputs {
                         heard
                     }
                 }
-                Ok(Entries::Lines(mut lines)) => loop {
-                    let Some(entry) = lines.next() else { break Some(()) };
-                    let unknown = lines.take_unknown().into_iter();
-                    let heard = send(to, &input, self.suite, std::iter::once(entry)).and_then(|()| {
-                        let mut fields = unknown.map(|(name, place)| (input.clone(), place, name));
-                        fields
-                            .try_for_each(|(input, place, name)| to.push(Arrival::UnknownField { input, place, name }))
-                    });
-                    if heard.is_none() {
-                        break None;
-                    }
-                },
+                Ok(Entries::Lines(mut lines)) => send_naming(to, &input, self.suite, &mut *lines, |_| None),
                 Ok(Entries::Rows(mut rows)) => {
                     let mut columns = rows.unknown_columns().into_iter();
                     let unknown = |name| Arrival::UnknownField { input: input.clone(), place: Place::Row(1), name };
                     let heard = columns.try_for_each(|column| to.push(unknown(column)));
                     heard.and_then(|()| send(to, &input, self.suite, &mut *rows))
                 }
-                Ok(Entries::OfValidators(format, mut entries)) => entries.try_for_each(|entry| {
-                    let repeated = match &entry {
-                        Ok(Ok(record)) => subjects.repeated(format, record, &input),
-                        _ => None,
-                    };
-                    send(to, &input, self.suite, std::iter::once(entry))?;
-                    repeated.map_or(Some(()), |repeated| to.push(repeated))
-                }),
+                Ok(Entries::OfValidators(format, mut entries)) => {
+                    send_naming(to, &input, self.suite, &mut *entries, |record| {
+                        subjects.repeated(format, record, &input)
+                    })
+                }
                 Err(error) => to.push(Arrival::failed(&input, &error)),
             };
             if heard.is_none() {
@@ -238,11 +225,66 @@ fn send(
     })
 }
 
+/// Sends an input's entries on, each with what is to be said beside it, and with the fields that it was the first to have and that are
+/// skipped. Returns `None` if the other end was dropped.
+fn send_naming(
+    to: &Pusher,
+    input: &Input,
+    suite: Option<AnySuite>,
+    entries: &mut dyn Skipping,
+    mut beside: impl FnMut(&Record) -> Option<Arrival>,
+) -> Option<()> {
+    while let Some(entry) = entries.next() {
+        let beside = if let Ok(Ok(record)) = &entry { beside(record) } else { None };
+        send(to, input, suite, std::iter::once(entry))?;
+        for (name, place) in entries.take_unknown() {
+            to.push(Arrival::UnknownField { input: input.clone(), place, name })?;
+        }
+        beside.map_or(Some(()), |arrival| to.push(arrival))?;
+    }
+    Some(())
+}
+
+/// A reader that names the fields that it skips.
+trait Skipping: Iterator<Item = Result<Entry, InputError>> {
+    fn take_unknown(&mut self) -> Vec<(String, Place)>;
+}
+
+impl Skipping for JsonLines<Box<dyn BufRead + Send>> {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Rounds {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Deposits {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Changes {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Exits {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
 /// The entries of one input, and the error that ends it.
 enum Entries {
     Lines(Box<JsonLines<Box<dyn BufRead + Send>>>),
     Drand(Box<Rounds>),
-    OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
+    OfValidators(Format, Box<dyn Skipping>),
     Rows(Box<ParquetRows>),
 }
 

@@ -163,6 +163,33 @@ fn deposits_are_compared_with_the_network_of_the_flag() {
     assert!(reason(&json!([nameless]), &["--network", "holesky"]).starts_with("fork_version: "));
 }
 
+/// A misspelt field may be one that was meant, so it is named as one of a claim is.
+#[test]
+fn fields_that_are_skipped_are_named_once() {
+    let with = |mut document: Value, pointer: &str, field: &str| {
+        document.pointer_mut(pointer).unwrap()[field] = 1.into();
+        json!([document.clone(), document]).to_string()
+    };
+    let key = const_hex::encode_prefixed(key(1));
+    let exits = ["--network", "mainnet", "--public-key", &format!("5={key}")];
+    for (document, arguments, name) in [
+        (with(of_mainnet(1), "", "ammount"), &[][..], "ammount"),
+        (with(change(1, 5, "mainnet"), "/message", "fee"), &[], "message.fee"),
+        (with(change(1, 5, "mainnet"), "/metadata", "network"), &[], "metadata.network"),
+        (with(exit(1, 5, 9, "mainnet"), "", "fork_version"), &exits, "fork_version"),
+    ] {
+        let ran = verify_input(arguments, &document).exits(0);
+        let warning = format!("standard input, element [0]: warning: the unknown field {name:?} is skipped");
+        assert_eq!((ran.err.matches("unknown field").count(), ran.err.contains(&warning)), (1, true), "{}", ran.err);
+        assert!(!verify_input(&[arguments, &["-q"]].concat(), &document).exits(0).err.contains("unknown"));
+    }
+    for (document, arguments) in
+        [(of_mainnet(1), &[][..]), (change(1, 5, "mainnet"), &[]), (exit(1, 5, 9, "mainnet"), &exits)]
+    {
+        assert!(!verify_input(arguments, json!([document]).to_string()).exits(0).err.contains("unknown field"));
+    }
+}
+
 #[test]
 fn a_key_that_occurs_twice_is_said() {
     let folder = Folder::new();
@@ -223,6 +250,29 @@ fn changes_without_metadata_need_the_network() {
     let by_hand = ["--genesis-validators-root", &root, "--fork-version", "00000000"];
     verify_input(&by_hand, bare.to_string()).exits(0);
     assert_eq!(reason(&bare, &["--network", "holesky"]), "the signature does not match the keys and messages");
+}
+
+/// Each of these was valid under the version of another network than the one that its file names.
+#[test]
+fn a_network_that_the_file_names_has_its_own_version_and_root() {
+    let (hoodi, holesky) = (network("hoodi"), network("holesky"));
+    let version = const_hex::encode(hoodi.genesis_fork_version());
+    let root = const_hex::encode(hoodi.genesis_validators_root);
+    let by_hand = ["--genesis-validators-root", &root, "--fork-version", &version];
+    let mut labelled = change(1, 5, "hoodi");
+    labelled["metadata"] = json!({"network_name": "holesky"});
+    assert!(reason(&labelled, &by_hand).starts_with("network_name: expected the network that has the fork version"));
+    labelled["metadata"] = json!({"network_name": "hoodi"});
+    verify_input(&by_hand, labelled.to_string()).exits(0);
+    labelled["metadata"] = json!({"network_name": "devnet-7"});
+    verify_input(&by_hand, labelled.to_string()).exits(0);
+    let of_hoodi = deposit(1, "mainnet", address(), 32 * GWEI, hoodi.genesis_fork_version());
+    assert!(
+        reason(&of_hoodi, &["--fork-version", &version]).starts_with("network_name: expected the network that has")
+    );
+    let of_holesky = deposit(1, "holesky", address(), 32 * GWEI, holesky.genesis_fork_version());
+    verify_input(&["--fork-version", &const_hex::encode(holesky.genesis_fork_version())], of_holesky.to_string())
+        .exits(0);
 }
 
 #[test]
