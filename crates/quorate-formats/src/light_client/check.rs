@@ -93,7 +93,15 @@ pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check
         0 => return failed(NAME, "the finalized header is of slot 0, but it is not empty"),
         _ => finalized.beacon.root(),
     };
-    proof_of_finality(update, branch, network).of(&leaf)
+    let proof = proof_of_finality(update, branch, network);
+    // Where the older layout has this root, a state of Electra is padded with zeros.
+    if nothing && proof.forks.are_of_both_layouts() && proof.layout(&leaf) == Some(Layout::Altair) {
+        return not_possible(
+            NAME,
+            "the update states that nothing is finalized, and nothing says how its state is laid out",
+        );
+    }
+    proof.of(&leaf)
 }
 
 fn proof_of_finality<'a>(update: &'a Update, branch: &'a [Root], network: &BeaconNetwork) -> Proof<'a> {
@@ -442,8 +450,9 @@ impl<'a> Proof<'a> {
         checked.unwrap_or_else(|| not_possible(self.name, "the specification has no light-client layout for Gloas yet"))
     }
 
-    /// The layout in which the branch proves a leaf that is not zero; none if it does not. No field of one layout can be had at its place
-    /// in the other: there is a hash of zeros, or of bytes that are no hashes.
+    /// The layout in which the branch proves a leaf; none if it does not. A committee, or a root that is not zero, is proved in one of the
+    /// two alone: at its place in the other stand zeros, or what is under a list or a number. Roots of recent blocks are not, see
+    /// [`not_judged`].
     fn layout(&self, leaf: &Root) -> Option<Layout> {
         let mut ways = self.ways().into_iter();
         let leads = |(_, index, branch): &(Layout, u64, &[Root])| {

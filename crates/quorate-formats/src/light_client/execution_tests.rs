@@ -100,6 +100,28 @@ fn a_custom_network_proves_updates_across_a_fork() {
     }
 }
 
+/// Zeros at the older place are in every state of Electra, whatever is finalized.
+#[test]
+fn nothing_finalized_is_not_proved_where_nothing_says_the_layout() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    let empty = header(0, &[0; 32]).replace(&hex(&[9; 32]), &hex(&[0; 32])).replace("\"1\"", "\"0\"");
+    for (version, index, expected) in [
+        (None, 105, CheckResult::NotPossible),
+        (None, 169, CheckResult::Passed),
+        (Some("deneb"), 105, CheckResult::Passed),
+    ] {
+        let (branch, state_root) = climb([0; 32], index);
+        let rest = format!(r#", "finalized_header": {empty}, "finality_branch": {}"#, hexes(&branch));
+        let signed = update_with(&header(5, &state_root), 6, &[255; 64], &rest);
+        let signed = match version {
+            Some(version) => format!(r#"{{"version": "{version}", "data": {signed}}}"#),
+            None => signed,
+        };
+        let record = run(&format!("[{}, {signed}]", bootstrap(5, &committee(1), 54)), &custom).1.remove(0).unwrap();
+        assert_eq!(result(&record, "finality_branch"), expected, "{version:?}, {index}: {:?}", record.checks);
+    }
+}
+
 /// The committee of a bootstrap shows how its state is laid out, where nothing else does.
 #[test]
 fn an_inner_node_of_electras_state_is_no_root_of_recent_blocks() {
