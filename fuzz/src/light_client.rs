@@ -9,7 +9,7 @@ pub fn run(bytes: &[u8]) {
         if let Ok(text) = std::str::from_utf8(bytes) {
             let _ = committees.add_file(text, "told", Some(1), &network);
         }
-        if let Ok(document) = Document::read(bytes, "fuzzed") {
+        if let Ok(document) = Document::read(bytes, 0, "fuzzed") {
             let documents = [document];
             let _ = committees.learn(&documents, &network, MIN_PARTICIPANTS);
             for record in documents[0].records(&committees, &network, MIN_PARTICIPANTS) {

@@ -23,6 +23,29 @@ pub const UNKNOWN_FIELDS: usize = 16;
 /// So many characters of the name of an unknown field are kept.
 pub const UNKNOWN_CHARACTERS: usize = 64;
 
+/// The names of the unknown fields of an input, in which each is told once.
+#[derive(Debug, Default)]
+pub(crate) struct Unknown {
+    names: Vec<String>,
+    new: Vec<(String, Place)>,
+}
+
+impl Unknown {
+    /// Notes a field that is skipped.
+    pub(crate) fn note(&mut self, name: &str, place: Place) {
+        let name: String = name.chars().take(UNKNOWN_CHARACTERS).collect();
+        if self.names.len() < UNKNOWN_FIELDS && !self.names.contains(&name) {
+            self.names.push(name.clone());
+            self.new.push((name, place));
+        }
+    }
+
+    /// The names that occurred for the first time since the last call, and where.
+    pub(crate) fn take(&mut self) -> Vec<(String, Place)> {
+        std::mem::take(&mut self.new)
+    }
+}
+
 /// A field of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {

@@ -56,13 +56,22 @@ pub struct Deposits {
     expected: SigningContext,
 }
 
+impl Deposits {
+    /// The names of fields that are skipped and that occurred for the first time since the last call, and where, as of
+    /// [`JsonLines::take_unknown`](crate::jsonl::JsonLines::take_unknown).
+    pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        self.operations.take_unknown()
+    }
+}
+
 impl Iterator for Deposits {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Self { operations, expected } = self;
-        operations.next(|text, place| {
-            let deposit: Deposit = json::object(text).map_err(|error| error.to_string())?;
+        operations.next(|text, place, unknown| {
+            let read = json::object_and_skipped(text, &["deposit_cli_version"], |name| unknown.note(name, place));
+            let deposit: Deposit = read.map_err(|error| error.to_string())?;
             deposit.into_record(place, expected)
         })
     }

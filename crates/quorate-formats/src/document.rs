@@ -10,6 +10,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use crate::columns::Unknown;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{Foreign, Format, PEEK_LIMIT};
@@ -170,6 +171,7 @@ pub(crate) struct Operations {
     elements: Elements,
     /// The content of the envelope that is open.
     part: Option<Cursor>,
+    unknown: Unknown,
     next: u64,
     ended: bool,
 }
@@ -177,13 +179,19 @@ pub(crate) struct Operations {
 impl Operations {
     /// Reads a document into memory.
     pub(crate) fn read(reader: impl BufRead, format: Format) -> Result<Self, InputError> {
-        Ok(Self { elements: Elements::read(reader, format)?, part: None, next: 0, ended: false })
+        let (elements, unknown) = (Elements::read(reader, format)?, Unknown::default());
+        Ok(Self { elements, part: None, unknown, next: 0, ended: false })
     }
 
-    /// The next entry, as `read` makes it of the object's text. Nothing follows an error.
+    /// The names of fields that are skipped, as of [`Unknown::take`].
+    pub(crate) fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        self.unknown.take()
+    }
+
+    /// The next entry, as `read` makes it of the object's text, noting what it skips. Nothing follows an error.
     pub(crate) fn next(
         &mut self,
-        read: impl FnOnce(&str, Place) -> Result<Record, String>,
+        read: impl FnOnce(&str, Place, &mut Unknown) -> Result<Record, String>,
     ) -> Option<Result<Entry, InputError>> {
         if self.ended {
             return None;
@@ -194,7 +202,7 @@ impl Operations {
         self.next += 1;
         element.map(|element| {
             let text = self.elements.text(&element?);
-            Ok(read(text, place).map_err(|reason| Malformed::new(place, reason)))
+            Ok(read(text, place, &mut self.unknown).map_err(|reason| Malformed::new(place, reason)))
         })
     }
 
@@ -290,7 +298,7 @@ mod tests {
             let mut operations = Operations::read(input.as_bytes(), Format::Exit).unwrap();
             let mut texts = Vec::new();
             let mut seen = Vec::new();
-            while let Some(entry) = operations.next(|text, place| {
+            while let Some(entry) = operations.next(|text, place, _| {
                 seen.push(place);
                 texts.push(text.to_owned());
                 Err(String::new())
@@ -308,8 +316,8 @@ mod tests {
         assert_eq!(texts(r#"{"data": "x"}"#), [r#"{"data": "x"}"#]);
         assert!(texts(r#"{"data": []}"#).is_empty());
         let mut cut = Operations::read(&br#"{"data": [{"a": 1}, "#[..], Format::Exit).unwrap();
-        assert!(matches!(cut.next(|_, _| unreachable!()), Some(Err(InputError::Truncated { .. }))));
-        assert!(cut.next(|_, _| unreachable!()).is_none());
+        assert!(matches!(cut.next(|_, _, _| unreachable!()), Some(Err(InputError::Truncated { .. }))));
+        assert!(cut.next(|_, _, _| unreachable!()).is_none());
     }
 
     /// What is signed stands beside a list: neither may hide the other.
@@ -319,12 +327,12 @@ mod tests {
             for data in ["[]", r#"{"a": 1}"#] {
                 let input = format!(r#"{{{field}, "data": {data}}}"#);
                 let mut operations = Operations::read(input.as_bytes(), Format::Exit).unwrap();
-                let entry = operations.next(|text, _| {
+                let entry = operations.next(|text, _, _| {
                     assert_eq!(text, input);
                     Err(String::new())
                 });
                 assert!(entry.unwrap().unwrap().is_err());
-                assert!(operations.next(|_, _| unreachable!()).is_none());
+                assert!(operations.next(|_, _, _| unreachable!()).is_none());
             }
         }
     }

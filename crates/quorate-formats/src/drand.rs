@@ -9,24 +9,26 @@
 //! unchained one, with the round as 8 bytes, big-endian. On BN254 it is Keccak-256(round). A key that stands in the document
 //! proves only that the document agrees with itself. To verify the rounds of a certain network, name its chain with
 //! [`DrandOptions::chain`]. A round that names another chain, or whose signature has the length of another scheme's, is refused as a
-//! round of another chain; of a false claim, [`chain_of`] says whether it is a round of another built-in chain.
+//! round of another chain; of a false claim, [`chain_of`] says whether it is a round of another built-in chain. Whoever states the name or
+//! the hash of a built-in chain must mean that chain's key: nothing else would say that the key is another.
 
 mod chain;
 
 use std::io::BufRead;
 
 use quorate::{AnySuite, ClaimBytes, Messages, Reason};
+use quorate_host::clipped;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
 pub use self::chain::{ChainInfo, DrandScheme};
-use crate::columns::Field;
+use crate::columns::{Field, Unknown};
 use crate::document::{Cursor, Element, Elements};
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
-use crate::format::Format;
+use crate::format::{CHAIN_INFO_FIELDS, Format};
 use crate::hex::HexOrBase64;
 use crate::json;
 use crate::number::Uint;
@@ -53,7 +55,8 @@ pub struct DrandOptions {
 pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Rounds, InputError> {
     let elements = Elements::read(reader, Format::Drand)?;
     let current = options.chain.clone().or_else(|| options.earlier.clone());
-    Ok(Rounds { options: options.clone(), elements, current, bundle: None, chain_info: None, next: 0, ended: false })
+    let (options, unknown) = (options.clone(), Unknown::default());
+    Ok(Rounds { options, elements, current, bundle: None, chain_info: None, unknown, next: 0, ended: false })
 }
 
 /// The rounds of a document, one after the other.
@@ -67,6 +70,7 @@ pub struct Rounds {
     current: Option<ChainInfo>,
     bundle: Option<Bundle>,
     chain_info: Option<ChainInfo>,
+    unknown: Unknown,
     next: u64,
     ended: bool,
 }
@@ -75,6 +79,8 @@ pub struct Rounds {
 #[derive(Debug)]
 struct Bundle {
     beacons: Cursor,
+    /// Whether it is a round that has the fields of its chain info beside its own.
+    is_round: bool,
     /// The chain that is current again after the bundle.
     outer: Option<ChainInfo>,
 }
@@ -131,6 +137,12 @@ impl Rounds {
         self.chain_info.as_ref()
     }
 
+    /// The names of fields of rounds that are skipped and that occurred for the first time since the last call, and where, as of
+    /// [`JsonLines::take_unknown`](crate::jsonl::JsonLines::take_unknown).
+    pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        self.unknown.take()
+    }
+
     fn advance(&mut self) -> Result<Option<Result<Beacon, Malformed>>, InputError> {
         loop {
             if let Some(bundle) = &mut self.bundle {
@@ -144,6 +156,7 @@ impl Rounds {
             let text = self.elements.text(&element);
             match shape(text) {
                 Ok(Shape::Bundle { chain, beacons }) => {
+                    let is_round = beacons.len() == text.len();
                     let beacons = self.elements.part(beacons);
                     let outer = self.current.clone();
                     match chain {
@@ -153,7 +166,7 @@ impl Rounds {
                         Err(InputError::ChainName { .. }) if self.options.chain.is_some() => {}
                         Err(error) => return Err(error),
                     }
-                    self.bundle = Some(Bundle { beacons, outer });
+                    self.bundle = Some(Bundle { beacons, is_round, outer });
                 }
                 Ok(Shape::Chain) => {
                     let info = ChainInfo::from_json(text)?;
@@ -187,7 +200,11 @@ impl Rounds {
 
     fn round(&mut self, element: &Element) -> Result<Result<Beacon, Malformed>, InputError> {
         let place = self.place();
-        match json::object::<Round>(self.elements.text(element)) {
+        let is_round = self.bundle.as_ref().is_some_and(|bundle| bundle.is_round);
+        let beside = if is_round { [&CHAIN_INFO_FIELDS[..], &BESIDE_A_ROUND].concat() } else { Vec::new() };
+        let (text, unknown) = (self.elements.text(element), &mut self.unknown);
+        let read = json::object_and_skipped::<Round>(text, &beside, |name| unknown.note(name, place));
+        match read {
             Err(error) => Ok(Err(Malformed::new(place, error.to_string()))),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
@@ -225,6 +242,9 @@ struct AnyElement<'a> {
     #[serde(alias = "publicKey")]
     public_key: Option<HexOrBase64>,
     chain: Option<String>,
+    /// Read where it stands beside what it is about: in a chain info, that one's reader compares it.
+    #[serde(borrow, alias = "chain_hash", alias = "chainHash")]
+    hash: Option<&'a RawValue>,
     #[serde(borrow, alias = "chainInfo", alias = "info")]
     chain_info: Option<&'a RawValue>,
     #[serde(borrow, alias = "rounds")]
@@ -237,11 +257,17 @@ fn shape(text: &str) -> Result<Shape<'_>, String> {
     let own = element.public_key.as_ref().filter(|_| element.beacons.is_some());
     let of_round = element.public_key.is_some() && element.round.is_some() && element.chain.is_none();
     let info = element.chain_info.map(RawValue::get).or((own.is_some() || of_round).then_some(text));
+    // A round's own is compared when the round is read.
+    let hash = element.hash.filter(|_| element.beacons.is_some());
     let chain = match (info, element.chain.as_deref()) {
         (Some(info), name) => stated(info, name, own).map(Some),
         (None, Some(name)) => ChainInfo::well_known(name).map(Some),
         (None, None) => Ok(None),
     };
+    let chain = chain.and_then(|chain| match (hash, chain) {
+        (Some(hash), Some(chain)) => beside_hash(chain, hash).map(Some),
+        (_, chain) => Ok(chain),
+    });
     match (element.beacons.map(RawValue::get), element.round) {
         (Some(_), Some(_)) => Err("\"round\" and \"beacons\" are both given; keep one of them".to_owned()),
         (Some(beacons), None) if beacons.starts_with('[') => Ok(Shape::Bundle { chain, beacons }),
@@ -271,6 +297,16 @@ fn stated(info: &str, name: Option<&str>, own: Option<&HexOrBase64>) -> Result<C
             ),
         }),
     }
+}
+
+/// A chain beside which a bundle states a chain hash, which must be that chain's.
+fn beside_hash(chain: ChainInfo, hash: &RawValue) -> Result<ChainInfo, InputError> {
+    let unusable = |reason: String| InputError::ChainInfo { reason };
+    let HexOrBase64(hash) = json::value(hash.get()).map_err(|reason| unusable(format!("\"chain_hash\": {reason}")))?;
+    if chain.may_have_hash(&hash) {
+        return Ok(chain);
+    }
+    Err(unusable(format!("it stands beside the chain hash {}, which is another chain's", shortened(&hash))))
 }
 
 #[derive(Deserialize)]
@@ -364,13 +400,13 @@ impl Round {
                 format!("{stated}, so it is a round of another chain than {of}"),
             ))
         };
-        // A name that is not built in is the document's own.
-        let names = [self.chain.as_deref(), self.metadata.as_ref().and_then(|metadata| metadata.beacon_id.as_deref())];
+        // A name that is not built in is the document's own. A beacon id is the name among the chains of its nodes: several networks call
+        // theirs "default".
+        let id = self.metadata.as_ref().and_then(|metadata| metadata.beacon_id.as_deref());
+        let names = [self.chain.as_deref(), id.filter(|_| chain.name().is_some())];
         for name in names.into_iter().flatten() {
-            if ChainInfo::well_known(name).is_ok_and(|named| named.public_key != chain.public_key)
-                && chain.name().is_some()
-            {
-                return another(format!("the round names the chain {name}"));
+            if ChainInfo::well_known(name).is_ok_and(|named| named.public_key != chain.public_key) {
+                return another(format!("the round names the chain {}", clipped(name, 64)));
             }
         }
         if let Some(key) = self.public_key.as_ref().filter(|key| key.0 != chain.public_key) {
@@ -378,7 +414,7 @@ impl Round {
         }
         let in_metadata = self.metadata.as_ref().and_then(|metadata| metadata.chain_hash.as_ref().map(|hash| &hash.0));
         for hash in [self.chain_hash.as_ref().map(|hash| &hash.0), in_metadata].into_iter().flatten() {
-            if chain.hash.as_ref().is_some_and(|known| known != hash) {
+            if !chain.may_have_hash(hash) {
                 return another(format!("the round states the chain hash {}", shortened(hash)));
             }
         }
@@ -437,6 +473,9 @@ fn shortened(bytes: &[u8]) -> String {
 fn message(previous: &[u8], round: u64) -> [u8; 32] {
     Sha256::new().chain_update(previous).chain_update(round.to_be_bytes()).finalize().into()
 }
+
+/// Names of a chain info that can stand beside a round, and are not among [`CHAIN_INFO_FIELDS`].
+const BESIDE_A_ROUND: [&str; 5] = ["schemeID", "beaconID", "chain_info", "chainInfo", "info"];
 
 /// The check that a round is of its chain.
 const CHAIN: &str = "chain";

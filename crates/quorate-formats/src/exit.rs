@@ -41,13 +41,22 @@ pub struct Exits {
     expected: SigningContext,
 }
 
+impl Exits {
+    /// The names of fields that are skipped and that occurred for the first time since the last call, and where, as of
+    /// [`JsonLines::take_unknown`](crate::jsonl::JsonLines::take_unknown).
+    pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        self.operations.take_unknown()
+    }
+}
+
 impl Iterator for Exits {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Self { operations, expected } = self;
-        operations.next(|text, place| {
-            let exit: Signed = json::object(text).map_err(|error| error.to_string())?;
+        operations.next(|text, place, unknown| {
+            let read = json::object_and_skipped(text, &[], |name| unknown.note(name, place));
+            let exit: Signed = read.map_err(|error| error.to_string())?;
             exit.into_record(place, expected)
         })
     }

@@ -1,91 +1,22 @@
 //! The formats, and the guess which of them an input has.
 
+mod name;
 mod first_object;
 mod ssz_shape;
 pub(crate) mod foreign;
 
-use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
-use std::str::FromStr;
 
-use thiserror::Error;
-
-use self::first_object::{DRAND_FIELDS, FirstObject, LIGHT_CLIENT_FIELDS, PORTAL_FIELDS, json, without_mark};
+use self::first_object::{CLAIM_FIELDS, FirstObject, PORTAL_FIELDS, has_name, json, without_mark};
 use self::ssz_shape::ALTAIR_LONGEST;
 
+pub(crate) use self::first_object::CHAIN_INFO_FIELDS;
 pub use self::foreign::Foreign;
+pub use self::name::{Format, UnknownFormat};
 pub(crate) use self::ssz_shape::SszShape;
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
 pub const PEEK_LIMIT: usize = 64 << 10;
-
-/// A format of claims. The reader of each is a module of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// One JSON object a line.
-    Jsonl,
-    /// One row a claim.
-    Parquet,
-    /// Rounds of a drand chain.
-    Drand,
-    /// Beacon API light-client objects.
-    LightClient,
-    /// Deposits to Ethereum's deposit contract.
-    Deposit,
-    /// Changes of withdrawal credentials.
-    Change,
-    /// Signed voluntary exits.
-    Exit,
-}
-
-impl Format {
-    /// All of them, in the order in which they are documented.
-    pub const ALL: [Self; 7] =
-        [Self::Jsonl, Self::Parquet, Self::Drand, Self::LightClient, Self::Deposit, Self::Change, Self::Exit];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Jsonl => "jsonl",
-            Self::Parquet => "parquet",
-            Self::Drand => "drand",
-            Self::LightClient => "light-client",
-            Self::Deposit => "deposit",
-            Self::Change => "change",
-            Self::Exit => "exit",
-        }
-    }
-
-    /// What a document is called that is read as a whole: claims in JSON are no lines then.
-    pub(crate) fn of_document(self) -> &'static str {
-        if self == Self::Jsonl { "JSON" } else { self.name() }
-    }
-
-    /// What was expected of a document in JSON.
-    pub(crate) fn in_json(self) -> String {
-        if self == Self::Jsonl { "a claim or an array of claims".to_owned() } else { format!("a {self} document") }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| UnknownFormat(name.to_owned()))
-    }
-}
-
-/// No format has this name.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("found the format {0:?}, expected jsonl, parquet, drand, light-client, deposit, change or exit")]
-pub struct UnknownFormat(String);
 
 /// An input whose first bytes have been looked at.
 pub type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
@@ -124,13 +55,16 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, P
 /// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
 /// The evidence is the field names of the first object, and of the object in its field `data`, as far as the bytes go. Values are
-/// not looked at: they can hold any text.
+/// not looked at: they can hold any text. An object with fields of two formats is of neither: whoever wrote it would choose how much of
+/// it is checked.
 ///
 /// # Errors
-/// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
+/// The input is something else that is often met: text in another encoding or another notation, or a compressed file; or its first object
+/// has fields of two formats ([`Foreign::Ambiguous`]).
 pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
     evidence(prefix).unwrap_or_else(|| match Foreign::of(prefix) {
         Some(foreign) => Err(foreign),
+        None if first_object_has(prefix, &ENVELOPE, &CLAIM_FIELDS) => Ok(Format::Jsonl),
         None if first_object_has(prefix, &ENVELOPE, &BUNDLE_FIELDS) => Ok(Format::Drand),
         None if first_object_has(prefix, &ENVELOPE, &ATTESTATION_FIELDS) => Err(Foreign::BeaconObject),
         None => Ok(Format::Jsonl),
@@ -143,12 +77,14 @@ fn first_object_has(prefix: &[u8], envelopes: &[&str], fields: &[&str]) -> bool 
     json(prefix).is_some_and(|json| FirstObject::scan(json, envelopes).has(fields))
 }
 
+/// The format that a claim's text is of as well, and the field that says so; none if it is a claim and nothing else.
+pub(crate) fn beside_a_claim(text: &str) -> Option<(Format, &'static str)> {
+    FirstObject::scan(text.as_bytes(), &ENVELOPE).signs().find(|(format, _)| *format != Format::Jsonl)
+}
+
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 /// Fields of drand by which a bundle is known before it ends: it can be longer than what is looked at.
 const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
-/// A claim may have a field named `round` too, so these names decide first.
-const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
-const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
 /// A field that every full block of Chia has, near its beginning, and no other format.
 const CHIA_FIELD: &str = "foliage";
 /// In which fields a node of Chia answers with blocks.
@@ -181,31 +117,26 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         };
     };
     let names = FirstObject::scan(json, &ENVELOPE);
-    let signs = |field: &str| names.message_fields.contains(&field.as_bytes());
-    let format = if signs("from_bls_pubkey") {
-        Format::Change
-    } else if signs("epoch") && signs("validator_index") {
-        Format::Exit
-    } else if names.has(&CLAIM_FIELDS) {
-        Format::Jsonl
-    } else if names.has(&PORTAL_FIELDS) {
-        return Some(Err(Foreign::Portal));
-    } else if names.has(&LIGHT_CLIENT_FIELDS) {
-        Format::LightClient
-    } else if names.has(&[CHIA_FIELD]) || FirstObject::scan(json, &CHIA_ENVELOPES).has(&[CHIA_FIELD]) {
-        return Some(Err(Foreign::ChiaBlocks));
-    } else if BEACON_MESSAGE_FIELDS.iter().any(|field| signs(field)) {
-        return Some(Err(Foreign::BeaconObject));
-    } else if names.has(&DEPOSIT_FIELDS) || (names.has(&["withdrawal_credentials"]) && names.has(&["fork_version"])) {
-        Format::Deposit
-    } else if !names.closed {
-        return None;
-    } else if names.has(&DRAND_FIELDS) || names.is_chain_info() {
-        Format::Drand
-    } else if names.has(&ATTESTATION_FIELDS) {
-        return Some(Err(Foreign::BeaconObject));
-    } else {
-        Format::Jsonl
+    let mut formats = names.signs();
+    if let (Some((one, first)), Some((other, second))) = (formats.next(), formats.next()) {
+        return Some(Err(Foreign::Ambiguous { first, second, formats: [one, other] }));
+    }
+    let signs = |field: &str| has_name(&names.message_fields, field);
+    let format = match names.signs().next().map(|(format, _)| format) {
+        // Before the end of a claim, a field of another format can follow.
+        Some(Format::Jsonl) if !names.closed => return None,
+        Some(format @ (Format::Change | Format::Exit | Format::Jsonl)) => format,
+        _ if names.has(&PORTAL_FIELDS) => return Some(Err(Foreign::Portal)),
+        Some(format @ Format::LightClient) => format,
+        _ if names.has(&[CHIA_FIELD]) || FirstObject::scan(json, &CHIA_ENVELOPES).has(&[CHIA_FIELD]) => {
+            return Some(Err(Foreign::ChiaBlocks));
+        }
+        _ if BEACON_MESSAGE_FIELDS.iter().any(|field| signs(field)) => return Some(Err(Foreign::BeaconObject)),
+        Some(format @ Format::Deposit) => format,
+        _ if !names.closed => return None,
+        Some(format @ (Format::Drand | Format::Parquet)) => format,
+        None if names.has(&ATTESTATION_FIELDS) => return Some(Err(Foreign::BeaconObject)),
+        None => Format::Jsonl,
     };
     Some(Ok(format))
 }
@@ -230,13 +161,15 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 36] = [
+        let cases: [(&str, Format); 37] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
             ("hello", Format::Jsonl),
             (r#"{"id": 1}"#, Format::Jsonl),
-            (r#"{"round": 1, "message": "00", "signature""#, Format::Jsonl),
+            // Fields of another format, in what is not the content of an envelope.
+            (r#"{"message": "00", "x": {"round": 1}, "data": "y", "z": {"attested_header": {}}}"#, Format::Jsonl),
+            (r#"{"data": {"x": 1}, "z": {"attested_header": {}}, "public_keys": []}"#, Format::Jsonl),
             (r#"[{"public_keys": ["00"]"#, Format::Jsonl),
             (r#"{"source": "\"round\":", "x": {"round": 1}}"#, Format::Jsonl),
             (r#"{"round":1,"signature":"00"}"#, Format::Drand),
@@ -292,11 +225,75 @@ mod tests {
             (format!("\u{feff}{{\n  \"chain\": \"quicknet\",\n  \"rounds\": [{rounds}"), Format::Drand),
             (format!(r#"{{"round": 1, "x": [{keys}"#), Format::Jsonl),
             (format!(r#"hello {{"rounds": [{rounds}"#), Format::Jsonl),
-            (format!(r#"{{"rounds": 3, "public_keys": [{keys}"#), Format::Jsonl),
+            (format!(r#"{{"x": 3, "public_keys": [{keys}"#), Format::Jsonl),
         ] {
             let (peeked, _) = peek(input.as_bytes()).unwrap();
             assert_eq!((peeked, guess(&input.as_bytes()[..PEEK_LIMIT])), (Ok(format), Ok(format)), "{:.80}", input);
         }
+    }
+
+    /// Whoever writes a file must not choose how much of it is checked. Each of these was read as claims.
+    #[test]
+    fn an_object_with_fields_of_two_formats_is_of_neither() {
+        use Format::{Change, Deposit, Drand, Exit, Jsonl, LightClient};
+        let cases: [(&str, [(Format, &str); 2]); 13] = [
+            (
+                r#"{"message":"00","suite":"eth2","public_key":"aa","signature":"bb","id":1,"version":"deneb","data":{"attested_header":{}}}"#,
+                [(Jsonl, "message"), (LightClient, "attested_header")],
+            ),
+            (
+                r#"{"message":"00","data":[{"x":1},{"sync_aggregate":{}}]}"#,
+                [(Jsonl, "message"), (LightClient, "sync_aggregate")],
+            ),
+            (r#"[{"attested_header":{},"message":"00"}]"#, [(Jsonl, "message"), (LightClient, "attested_header")]),
+            // An escape hides nothing.
+            (
+                r#"{"message":"00","\u0064ata":{"attested\u005fheader":{}}}"#,
+                [(Jsonl, "message"), (LightClient, "attested_header")],
+            ),
+            (
+                r#"{"messages":[],"pubkey":"00","deposit_data_root":"00"}"#,
+                [(Jsonl, "messages"), (Deposit, "deposit_data_root")],
+            ),
+            (
+                r#"{"fork_version":"00","withdrawal_credentials":"00","message":"00"}"#,
+                [(Jsonl, "message"), (Deposit, "withdrawal_credentials")],
+            ),
+            (r#"{"round": 1, "message": "00", "signature""#, [(Jsonl, "message"), (Drand, "round")]),
+            (r#"{"public_keys": [], "rounds": 3}"#, [(Jsonl, "public_keys"), (Drand, "rounds")]),
+            (
+                r#"{"message":{"from_bls_pubkey":"00"},"public_keys":[]}"#,
+                [(Change, "from_bls_pubkey"), (Jsonl, "public_keys")],
+            ),
+            (
+                r#"{"message":"00","data":[{"message":{"validator_index":1,"epoch":2}}]}"#,
+                [(Exit, "epoch"), (Jsonl, "message")],
+            ),
+            (r#"{"attested_header":{},"round":1}"#, [(LightClient, "attested_header"), (Drand, "round")]),
+            (
+                r#"{"deposit_message_root":"00","sync_aggregate":1}"#,
+                [(LightClient, "sync_aggregate"), (Deposit, "deposit_message_root")],
+            ),
+            (
+                r#"{"public_key":"00","genesis_time":1,"pubkeys":[]}"#,
+                [(LightClient, "pubkeys"), (Drand, "genesis_time")],
+            ),
+        ];
+        for (input, [(one, first), (other, second)]) in cases {
+            let found = Err(Foreign::Ambiguous { first, second, formats: [one, other] });
+            assert_eq!(guess(input.as_bytes()), found, "{input}");
+            // However few bytes a read returns.
+            let (peeked, _) = peek(BufReader::with_capacity(5, input.as_bytes())).unwrap();
+            let decided_early = matches!(peeked, Ok(LightClient | Deposit | Change | Exit));
+            assert!(peeked == found || decided_early, "{input}: {peeked:?}");
+        }
+        let message = guess(cases[0].0.as_bytes()).unwrap_err().to_string();
+        assert!(
+            message.starts_with(
+                "found an object with the field \"message\" of the format jsonl and the field \"attested_header\""
+            ),
+            "{message}"
+        );
     }
 
     #[test]

@@ -35,11 +35,8 @@ pub fn object_and_unknown<'a, T: Deserialize<'a>>(
 /// As [`object`]; a field that is not known is named by its path.
 pub(crate) fn known_object<'a, T: Deserialize<'a>>(text: &'a str, harmless: &[&str]) -> Result<T, ObjectError> {
     let mut unknown = None;
-    let value = read(text, |path| {
-        if unknown.is_none() && !matches!(path, Path::Map { key, .. } if harmless.contains(&key.as_str())) {
-            // An optional level is not a level of the document.
-            unknown = Some(path.to_string().replace(".?", ""));
-        }
+    let value = object_and_skipped(text, harmless, |path| {
+        unknown.get_or_insert_with(|| path.to_owned());
     })?;
     match unknown {
         None => Ok(value),
@@ -49,6 +46,24 @@ pub(crate) fn known_object<'a, T: Deserialize<'a>>(text: &'a str, harmless: &[&s
             shown(&path)
         ))),
     }
+}
+
+/// Reads an object, and calls `unknown` with the path of each field that it skips, at every level, but for those with one of the
+/// `harmless` names.
+///
+/// # Errors
+/// As [`object`].
+pub(crate) fn object_and_skipped<'a, T: Deserialize<'a>>(
+    text: &'a str,
+    harmless: &[&str],
+    mut unknown: impl FnMut(&str),
+) -> Result<T, ObjectError> {
+    read(text, |path| {
+        if !matches!(path, Path::Map { key, .. } if harmless.contains(&key.as_str())) {
+            // An optional level is not a level of the document.
+            unknown(&path.to_string().replace(".?", ""));
+        }
+    })
 }
 
 fn read<'a, T: Deserialize<'a>>(text: &'a str, mut skipped: impl FnMut(&Path<'_>)) -> Result<T, ObjectError> {

@@ -12,7 +12,9 @@
 //! the others are not read. If such a claim has a `reason`, its chain refutes it, and it is invalid.
 //!
 //! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are accepted. Unknown fields are skipped, and
-//! [`JsonLines::take_unknown`] names them. A field that occurs twice is an error. An input whose first character is `[` is
+//! [`JsonLines::take_unknown`] names them. But a claim with a field by which another format is known is malformed: otherwise whoever
+//! writes an update, a deposit or a round would make a claim of it, of which nothing but a signature is checked. A field that occurs
+//! twice is an error. An input whose first character is `[` is
 //! read as one JSON array of such objects.
 //!
 //! Long because nearly half of it are tests of the edges, which set private limits.
@@ -28,14 +30,11 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{
-    Columns, Element, Field, List, NO_ROOM, Room, UNKNOWN_CHARACTERS, UNKNOWN_FIELDS, Unbounded, check_name,
-    members_of_bitmap,
-};
+use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, Unknown, check_name, members_of_bitmap};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
-use crate::format::Format;
+use crate::format::{self, Format};
 use crate::json::{self, ObjectError};
 use crate::key_sets::KeySets;
 use crate::lines::{BoundedLines, LineRead};
@@ -86,9 +85,9 @@ impl<R: BufRead> JsonLines<R> {
     }
 
     /// The names of unknown fields that occurred for the first time since the last call, and where. After the first
-    /// [`UNKNOWN_FIELDS`] names no further ones are kept.
+    /// [`UNKNOWN_FIELDS`](crate::UNKNOWN_FIELDS) names no further ones are kept.
     pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
-        std::mem::take(&mut self.unknown.new)
+        self.unknown.take()
     }
 
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
@@ -195,22 +194,6 @@ enum State {
     Lines,
     Array { elements: Elements, next: u64 },
     Done,
-}
-
-#[derive(Debug, Default)]
-struct Unknown {
-    names: Vec<String>,
-    new: Vec<(String, Place)>,
-}
-
-impl Unknown {
-    fn note(&mut self, name: &str, place: Place) {
-        let name: String = name.chars().take(UNKNOWN_CHARACTERS).collect();
-        if self.names.len() < UNKNOWN_FIELDS && !self.names.contains(&name) {
-            self.names.push(name.clone());
-            self.new.push((name, place));
-        }
-    }
 }
 
 /// Reads one JSON document that is in memory: a claim that may stand on several lines, or an array of claims. Each claim's place is
@@ -563,10 +546,25 @@ fn parse(
     if !room.take(text.len()) {
         return Err(Malformed::new(place, NO_ROOM));
     }
-    fields(text, ending, |name| unknown.note(name, place))
-        .and_then(|fields| fields.decode(sets, room))
-        .map_err(|reason| Malformed::new(place, reason).with_id(id_of(text)))?
-        .into_record(place)
+    let mut only_known = true;
+    let fields = fields(text, ending, |name| {
+        only_known = false;
+        unknown.note(name, place);
+    });
+    let columns = fields.and_then(|fields| fields.decode(sets, room));
+    let record = columns.map_err(|reason| Malformed::new(place, reason).with_id(id_of(text)))?.into_record(place)?;
+    // Claims without other fields are most, and are not looked through again.
+    let other = if only_known { None } else { format::beside_a_claim(text) };
+    match other {
+        None => Ok(record),
+        Some((format, field)) => {
+            let reason = format!(
+                "found the field {field:?} of the format {format} in a claim, expected fields of one format; give each object by itself, \
+                 without the fields of another"
+            );
+            Err(Malformed::new(place, reason).with_id(record.id))
+        }
+    }
 }
 
 /// The id of an object of which no claim can be made.
@@ -603,6 +601,7 @@ mod tests {
     use quorate::{AnyKeySet, Backend, Bitmap, KeySet, Messages, MinPk, PublicKeys, SecretKey, Suite};
 
     use super::*;
+    use crate::columns::UNKNOWN_FIELDS;
     use crate::record::OfChain;
 
     const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;
@@ -697,6 +696,44 @@ mod tests {
         let names = lines.take_unknown();
         assert_eq!(names.len(), UNKNOWN_FIELDS);
         assert!(names.iter().all(|(name, _)| name.chars().count() <= 64));
+    }
+
+    /// Each of these was valid beside a light client's bootstrap, a deposit or a round, as a claim of whoever wrote it.
+    #[test]
+    fn a_claim_with_a_field_of_another_format_is_malformed() {
+        let claim = |rest: &str| format!(r#"{{"id":7,"public_key":"01","message":"02","signature":"03",{rest}}}"#);
+        for (rest, field, format) in [
+            (r#""version":"deneb","data":{"attested_header":{}}"#, "attested_header", "light-client"),
+            (r#""data":[1,{"x":{}},{"current_sync_committee":[]}]"#, "current_sync_committee", "light-client"),
+            (r#""\u0064ata":{"sync_aggregat\u0065":{}}"#, "sync_aggregate", "light-client"),
+            (r#""data":{},"data":{"sync_aggregate":{}}"#, "sync_aggregate", "light-client"),
+            (r#""deposit_data_root":"00""#, "deposit_data_root", "deposit"),
+            (r#""withdrawal_credentials":"00","fork_version":"00""#, "withdrawal_credentials", "deposit"),
+            (r#""round":5"#, "round", "drand"),
+            (r#""previous_signature":"00""#, "previous_signature", "drand"),
+            (r#""data":{"message":{"from_bls_pubkey":"00"}}"#, "from_bls_pubkey", "change"),
+            (r#""data":[{"message":{"epoch":1,"validator_index":2}}]"#, "epoch", "exit"),
+        ] {
+            let line = claim(rest);
+            let malformed = read(&line).remove(0).unwrap_err();
+            assert_eq!(malformed.id, Some(Id::number(7)), "{rest}");
+            let expected = format!("found the field {field:?} of the format {format} in a claim, ");
+            assert!(malformed.reason.starts_with(&expected), "{rest}: {}", malformed.reason);
+            // Whatever comes before it, and in whatever form it comes.
+            let second = read(format!("{GOOD}\n{line}\n{GOOD}")).remove(1).unwrap_err();
+            assert_eq!((second.place, &second.reason), (Place::Line(2), &malformed.reason));
+            let mut document = JsonDocument::new(format!("[{line}]").into_bytes()).unwrap();
+            let entry = document.next_within(&mut Unbounded).unwrap().unwrap();
+            assert_eq!(entry.unwrap_err().reason, malformed.reason);
+        }
+        for rest in [
+            r#""data":"attested_header","version":"deneb""#,
+            r#""data":{"x":{"attested_header":{}}}"#,
+            r#""x":{"round":5,"data":{"sync_aggregate":{}}}"#,
+            r#""withdrawal_credentials":"00","amount":1,"network":"mainnet","period":3,"epoch":1"#,
+        ] {
+            assert!(read(claim(rest)).remove(0).is_ok(), "a claim may have other fields beside its own: {rest}");
+        }
     }
 
     /// Room for so many bytes, and for lists of three.

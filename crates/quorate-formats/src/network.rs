@@ -93,6 +93,9 @@ impl Fork {
         Self::Gloas,
     ];
 
+    /// The last of them.
+    pub(crate) const LATEST: Self = Self::Gloas;
+
     /// The name that the Beacon API's `version` field uses.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -261,6 +264,11 @@ mod tests {
                 assert_ne!(pair[0].version, pair[1].version);
             }
         }
+    }
+
+    #[test]
+    fn the_latest_fork_is_the_last_one() {
+        assert_eq!(Fork::ALL.last(), Some(&Fork::LATEST));
     }
 
     #[test]

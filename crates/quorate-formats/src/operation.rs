@@ -135,8 +135,8 @@ pub enum Compounding {
 /// nothing of this when it takes a deposit.
 ///
 /// # Errors
-/// The first byte is none of 0, 1 and 2; an address does not stand at the end, behind eleven zeros; or nothing but zeros follows the
-/// first byte.
+/// The first byte is none of 0, 1 and 2; an address does not stand at the end, behind eleven zeros; an address stands there behind 0; or
+/// nothing but zeros follows the first byte.
 pub fn check_withdrawal_credentials(credentials: &[u8; 32]) -> Result<String, String> {
     let [prefix, rest @ ..] = credentials;
     let found = const_hex::encode_prefixed(credentials);
@@ -144,6 +144,11 @@ pub fn check_withdrawal_credentials(credentials: &[u8; 32]) -> Result<String, St
         (0..=2, _) if *rest == [0; 31] => {
             Err(format!("found {found}: nobody can withdraw to zeros; expected the hash of a key, or an address"))
         }
+        // A hash begins so once in 2^88.
+        (0, (padding, _)) if padding.iter().all(|byte| *byte == 0) => Err(format!(
+            "found {found}: after 0x00 expected the hash of a withdrawal key, found eleven bytes of zeros and an address, of which no key is \
+             known, or the stake can never be withdrawn; the credentials of an address begin with 0x01 or 0x02"
+        )),
         (0, _) => Ok(format!("0x00: the hash of a withdrawal key, {found}")),
         (1 | 2, (padding, address)) if padding.iter().all(|byte| *byte == 0) => {
             Ok(format!("0x{prefix:02x}: the address {}", const_hex::encode_prefixed(address)))
@@ -252,11 +257,14 @@ mod tests {
         not_padded[0] = 1;
         not_padded[1..21].copy_from_slice(&address);
         let builder = [&[3; 1][..], &[0; 11], &address].concat().try_into().unwrap();
+        let mut address_as_hash = credentials_of_address(Compounding::No, &address);
+        address_as_hash[0] = 0;
         let to_nobody = credentials_of_address(Compounding::No, &[0; 20]);
         for (bad, why) in [
             (not_padded, "eleven bytes of zeros"),
             (builder, "expected 0x00, 0x01 or 0x02"),
             (to_nobody, "nobody can withdraw"),
+            (address_as_hash, "the credentials of an address begin with 0x01 or 0x02"),
             ([0; 32], "nobody can withdraw"),
             ([0xff; 32], "expected 0x00, 0x01 or 0x02"),
         ] {

@@ -17,7 +17,8 @@ use crate::number::is_decimal;
 /// One claim as it stands in the input. Its bytes are not decoded to points yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The input's own name for the claim. For drand it is the round, for light-client updates the slot of the signature.
+    /// The input's own name for the claim. For drand it is the round, for light-client updates the slot of the signature, which nothing
+    /// signs: it says no more than the fork and the sync committee.
     pub id: Option<Id>,
     /// The suite's id or the name of a profile, as the input writes it or as the format implies it: "eth2", "drand-quicknet".
     pub suite: Option<String>,
@@ -277,10 +278,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// A place in a named file.
+/// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The file, as the caller named it.
+    /// Which of the caller's inputs it is. Names do not tell inputs apart: a file can have the name by which standard input is called, and
+    /// of a name that is not UTF-8 messages show a part.
+    pub input: usize,
+    /// The input's name in messages.
     pub document: String,
     /// Where in it.
     pub place: Place,

@@ -30,15 +30,38 @@ pub struct SigningContext {
 }
 
 impl SigningContext {
-    /// Whether the network that a file names is the one of the caller; none if the caller names none, or the file does not.
+    /// Whether the network that a file names is the one of the caller; none if the caller names none, or the file does not. A caller who
+    /// gives a version or a root alone means any network that has them: then a network of another version or root fails.
     pub(crate) fn network_check(&self, named: Option<&str>) -> Option<Check> {
-        let (expected, named) = (self.network?.name(), named?);
-        let found = KnownNetwork::of_name(named).map_or_else(|| quoted(named), |network| network.name().to_owned());
+        let named = named?;
+        let known = KnownNetwork::of_name(named);
+        let (expected, agrees) = match (self.own_network(), known) {
+            (Some(expected), known) => (expected.name(), known == Some(expected)),
+            (None, Some(known)) if self.replaces(known) => ("that has the fork version and the root given", false),
+            (None, _) => return None,
+        };
+        let found = known.map_or_else(|| quoted(named), |network| network.name().to_owned());
         Some(Check::decided(
             "network_name",
-            CheckResult::of(found == expected),
+            CheckResult::of(agrees),
             format!("expected the network {expected}, found {found}"),
         ))
+    }
+
+    /// The network of the caller; none if it names none, or if it replaces the root and the version: then it is another network, as for a
+    /// light client.
+    fn own_network(&self) -> Option<&'static KnownNetwork> {
+        let is_replaced = |network: &KnownNetwork| {
+            let root = self.genesis_validators_root.filter(|root| *root != network.genesis_validators_root);
+            root.is_some() && self.fork_version.is_some()
+        };
+        self.network.filter(|network| !is_replaced(network))
+    }
+
+    /// Whether the caller gives a fork version or a root that is not this network's.
+    fn replaces(&self, network: &KnownNetwork) -> bool {
+        self.fork_version.is_some_and(|version| version != network.genesis_fork_version())
+            || self.genesis_validators_root.is_some_and(|root| root != network.genesis_validators_root)
     }
 
     /// The root that the caller expects.
@@ -194,6 +217,36 @@ mod tests {
         assert!(keys.add_answer(&validator(2)).unwrap_err().contains("two keys of validator 2"));
         for bad in ["", "x", "[1]", "{}", r#"{"data": [{"index": 1}]}"#, r#"{"data": "#] {
             assert!(keys.add_answer(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// The file says that it is of another network than the one whose version and root the caller gives.
+    #[test]
+    fn a_network_of_the_callers_own_has_no_other_ones_name() {
+        let network = |name| KnownNetwork::of_name(name).unwrap();
+        let (mainnet, hoodi) = (network("mainnet"), network("hoodi"));
+        let context = |network, genesis_validators_root, fork_version| SigningContext {
+            network,
+            genesis_validators_root,
+            fork_version,
+            ..SigningContext::default()
+        };
+        let (root, version) = (Some(hoodi.genesis_validators_root), Some(hoodi.genesis_fork_version()));
+        for (context, name, expected) in [
+            (context(None, None, version), "mainnet", Some(false)),
+            (context(None, root, None), "Mainnet", Some(false)),
+            (context(None, root, version), "mainnet", Some(false)),
+            (context(None, root, version), "hoodi", None),
+            (context(None, root, version), "devnet-7", None),
+            (context(Some(mainnet), root, version), "mainnet", Some(false)),
+            (context(Some(mainnet), None, version), "mainnet", Some(true)),
+            (context(Some(mainnet), None, None), "Mainnet", Some(true)),
+            (context(Some(mainnet), None, None), "hoodi", Some(false)),
+            (context(None, None, None), "mainnet", None),
+        ] {
+            let found = context.network_check(Some(name)).map(|check| !check.failed());
+            assert_eq!(found, expected, "{name}: {context:?}");
+            assert_eq!(context.network_check(None), None);
         }
     }
 

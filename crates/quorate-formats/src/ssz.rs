@@ -62,13 +62,8 @@ pub(crate) fn is_empty(branch: &[Root]) -> bool {
 }
 
 /// The root that a branch leads to from the leaf at this generalized index; none if the branch is too short, or too long.
-///
-/// A branch that is longer than the index is deep must start with zeros: the specification fills up the branches of older forks
-/// in this way (`is_valid_normalized_merkle_branch`).
 pub(crate) fn climb(leaf: &Root, branch: &[Root], index: u64) -> Option<Root> {
-    let depth = index.ilog2() as usize;
-    let (padding, branch) = branch.split_at(branch.len().checked_sub(depth)?);
-    if padding.iter().any(|node| *node != Root::default()) {
+    if branch.len() != index.ilog2() as usize {
         return None;
     }
     Some(branch.iter().enumerate().fold(*leaf, |node, (level, sibling)| {
@@ -110,12 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_branch_is_padded_with_zeros_in_front() {
+    fn a_branch_of_another_length_proves_nothing() {
         let tree = [[1; 32], [2; 32]];
-        let root = merkleize(&tree, 1);
-        assert_eq!(climb(&tree[0], &[Root::default(), tree[1]], 2), Some(root));
-        assert_ne!(climb(&tree[0], &[[9; 32], tree[1]], 2), Some(root));
-        assert_ne!(climb(&tree[0], &[tree[1], Root::default()], 2), Some(root));
+        assert_eq!(climb(&tree[0], &tree[1..], 2), Some(merkleize(&tree, 1)));
+        for branch in [&[][..], &[Root::default(), tree[1]], &[tree[1], Root::default()], &[[9; 32], tree[1]]] {
+            assert_eq!(climb(&tree[0], branch, 2), None, "{branch:?}");
+        }
     }
 
     #[test]

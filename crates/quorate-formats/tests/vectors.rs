@@ -164,7 +164,7 @@ fn documents(sets: &[(&str, &[&str])]) -> Vec<(String, Document)> {
             let name = format!("{set}/{name}");
             let Some(path) = vectors::path(&name) else { continue };
             assert_eq!(guessed(&path), Format::LightClient, "{}", path.display());
-            let document = Document::read(open(&path), &name).unwrap();
+            let document = Document::read(open(&path), documents.len(), &name).unwrap();
             documents.push((name, document));
         }
     }
@@ -245,12 +245,12 @@ fn light_client_objects_in_ssz() {
         assert_eq!(guess(&file), Ok(Format::LightClient));
         assert_eq!(peek(BufReader::with_capacity(9, &file[..])).unwrap().0, Ok(Format::LightClient));
     }
-    let read = |bytes: &[u8]| Document::read(bytes, "test.ssz").unwrap();
+    let read = |bytes: &[u8], input| Document::read(bytes, input, "test.ssz").unwrap();
     let mut committees = SyncCommittees::default();
-    let lesson = committees.learn(&[read(&bootstrap)], &mainnet(), MIN_PARTICIPANTS).remove(0);
+    let lesson = committees.learn(&[read(&bootstrap, 0)], &mainnet(), MIN_PARTICIPANTS).remove(0);
     assert_eq!(lesson.teaching, Teaching::Learned, "{:?}", lesson.checks);
     assert!(lesson.checks.iter().all(|check| check.result == CheckResult::Passed), "{:?}", lesson.checks);
-    let documents = [read(first), read(&[chunk(first), chunk(second)].concat())];
+    let documents = [read(first, 1), read(&[chunk(first), chunk(second)].concat(), 2)];
     let lessons = committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     println!("{:?}", lessons.iter().map(|lesson| (lesson.period, lesson.teaching)).collect::<Vec<_>>());
     assert!(lessons.len() >= 2 && lessons.iter().all(|lesson| lesson.teaching != Teaching::Refused));
@@ -260,7 +260,7 @@ fn light_client_objects_in_ssz() {
     // Cut off anywhere, it is an error and no panic.
     for object in [&bootstrap[..], first, &chunk(first)] {
         for end in (0..object.len()).step_by(97) {
-            let document = Document::read(&object[..end], "cut.ssz");
+            let document = Document::read(&object[..end], 0, "cut.ssz");
             let entries = document.map(|d| d.records(&committees, &mainnet(), MIN_PARTICIPANTS).collect::<Vec<_>>());
             assert!(entries.is_err() || entries.unwrap().iter().all(Result::is_err), "{end}");
         }
@@ -353,8 +353,9 @@ fn branches_of_real_updates_prove() {
     let mut updates = 0;
     for record in records.map(Result::unwrap) {
         updates += 1;
-        let optimistic = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
-        assert!(optimistic <= 2, "{:?}", record.checks);
+        // Finality and the next committee of an optimistic update, and what takes a clock.
+        let not_possible = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
+        assert!((1..=3).contains(&not_possible), "{:?}", record.checks);
         let execution = record.checks.iter().find(|check| check.name == "attested_execution_branch").unwrap();
         assert_eq!(execution.result, CheckResult::Passed, "{}", execution.detail);
     }
@@ -366,7 +367,7 @@ fn branches_of_real_updates_prove() {
 #[test]
 fn a_flipped_digit_fails_its_branch() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
-    let bootstrap = Document::read(open(&folder.join("bootstrap.json")), "bootstrap").unwrap();
+    let bootstrap = Document::read(open(&folder.join("bootstrap.json")), 0, "bootstrap").unwrap();
     let updates = json(&folder.join("updates.json"));
     let flips = [
         ("/data/finality_branch/3", "finality_branch"),
@@ -388,7 +389,7 @@ fn a_flipped_digit_fails_its_branch() {
         let text = field.as_str().unwrap();
         let last = if text.ends_with('0') { '1' } else { '0' };
         *field = Value::from(format!("{}{last}", &text[..text.len() - 1]));
-        let document = Document::read(update.to_string().as_bytes(), "flipped").unwrap();
+        let document = Document::read(update.to_string().as_bytes(), 1, "flipped").unwrap();
         let record = document.records(&committees, &mainnet(), MIN_PARTICIPANTS).next().unwrap().unwrap();
         assert_eq!(record.failed_check().map(|failed| failed.name), Some(check), "{pointer}");
     }
@@ -403,7 +404,7 @@ fn a_flipped_bootstrap_is_refused() {
     let forged = good.replacen(key.as_str().unwrap(), &other, 1);
     assert_ne!(forged, good);
     for (text, expected) in [(good, Teaching::Learned), (forged, Teaching::Refused)] {
-        let documents = [Document::read(text.as_bytes(), "bootstrap").unwrap()];
+        let documents = [Document::read(text.as_bytes(), 0, "bootstrap").unwrap()];
         assert_eq!(SyncCommittees::default().learn(&documents, &mainnet(), MIN_PARTICIPANTS)[0].teaching, expected);
     }
 }

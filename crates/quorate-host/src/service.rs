@@ -190,7 +190,8 @@ mod tests {
     /// In which seconds of about five minutes the watchdog is told, and how often the program was asked. Its answers come after so many
     /// seconds each, and then at once. The clock is the test's.
     fn told(answers: &[(u64, bool)]) -> (Vec<u64>, usize) {
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime =
+            Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime without threads");
         let (asked, told) = (Cell::new(0), RefCell::new(Vec::new()));
         runtime.block_on(async {
             let begun = Instant::now();

@@ -6,6 +6,7 @@
 //! | `vectors` | where the test data lies | |
 //! | `answers` | every signature with a known answer, as bytes | `answers` |
 //! | `bn254` | known answers on BN254 | `bn254` |
+//! | `light_client` | committees, bootstraps and updates of a network that is made up | `light-client` |
 //! | `forge` | true and false claims of every kind, and what the oracle says of them | `forge` |
 //! | `terms` | the terms of some network | `terms` |
 //! | `replay` | what must hold for whatever a chain's node answers about a network | `replay` |
@@ -34,6 +35,8 @@ pub mod vectors;
 pub mod answers;
 #[cfg(feature = "bn254")]
 pub mod bn254;
+#[cfg(feature = "light-client")]
+pub mod light_client;
 #[cfg(feature = "forge")]
 pub mod forge;
 #[cfg(feature = "terms")]

@@ -61,6 +61,12 @@ impl ChainInfo {
         WellKnown::of_key(&self.public_key).map(|known| known.name)
     }
 
+    /// Whether a document that states this chain hash can be of the chain. A hash that is in the table is its chain's alone.
+    pub(super) fn may_have_hash(&self, hash: &[u8]) -> bool {
+        let of_key = WellKnown::of_hash(hash).is_none_or(|known| bytes(known.public_key) == self.public_key);
+        of_key && self.hash.as_ref().is_none_or(|known| known == hash)
+    }
+
     /// Why another statement about the same chain is of another chain; none if it is not.
     pub(super) fn contradicts(&self, stated: &Self) -> Option<String> {
         let (ours, theirs) = (self.scheme().ok(), stated.scheme().ok());

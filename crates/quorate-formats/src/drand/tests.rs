@@ -128,6 +128,33 @@ fn a_bare_round_asks_for_its_chain() {
     assert!(error.contains("--chain-info FILE") && error.contains("--chain NAME"), "{error}");
 }
 
+/// A misspelt field may be one that was meant.
+#[test]
+fn fields_of_rounds_that_are_skipped_are_named() {
+    let unknown = |input: &str| {
+        let mut rounds = super::read(input.as_bytes(), &quicknet()).unwrap();
+        assert!(rounds.by_ref().all(|entry| entry.unwrap().is_ok()), "{input}");
+        rounds.take_unknown().into_iter().map(|(name, place)| format!("{name}, {place}")).collect::<Vec<_>>()
+    };
+    let misspelt = r#"{"round": 5, "signature": "", "randomnes": "00", "metadata": {"beaconID": "quicknet", "x": 1}}"#;
+    let plain = r#"{"round": "1", "signature": "", "previousSignature": "00", "metadata": {"chainHash": null}}"#;
+    assert_eq!(unknown(plain), [""; 0]);
+    assert_eq!(
+        unknown(&format!("[{plain}, {misspelt}, {misspelt}]")),
+        ["randomnes, element [1]", "metadata.x, element [1]"]
+    );
+    let bundle = format!(r#"{{"chain": "quicknet", "beacons": [{misspelt}]}}"#);
+    assert_eq!(unknown(&bundle), ["randomnes, element [0]", "metadata.x, element [0]"]);
+    // The fields of a chain info beside those of its round are read, and without a key they are not.
+    let key = const_hex::encode(&quicknet().chain.unwrap().public_key);
+    let info = r#""period": 3, "schemeID": "bls-unchained-g1-rfc9380""#;
+    assert_eq!(unknown(&format!(r#"{{"round": 5, "signature": "", "public_key": "{key}", {info}}}"#)), [""; 0]);
+    assert_eq!(
+        unknown(&format!(r#"{{"round": 5, "signature": "", {info}}}"#)),
+        ["period, element [0]", "schemeID, element [0]"]
+    );
+}
+
 #[test]
 fn a_round_may_name_its_chain() {
     let named = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &DrandOptions::default());
@@ -244,6 +271,49 @@ fn a_round_of_another_chain_says_so() {
     }
     let named = r#"{"chain": "quicknet", "beacons": [{"round": 5, "signature": "ab", "chain": "default"}]}"#;
     assert_eq!(record(named, &DrandOptions::default()).failed_check().unwrap().name, "chain");
+}
+
+/// Each of these was valid under a key that is not that chain's.
+#[test]
+fn the_name_or_the_hash_of_a_built_in_chain_is_its_keys_alone() {
+    let key = "ab".repeat(96);
+    let info = format!(r#"{{"public_key": "{key}", "schemeID": "bls-unchained-g1-rfc9380"}}"#);
+    let quicknet = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971";
+    let round = |said: &str| format!(r#"{{"round": 5, "signature": "{}" {said}}}"#, "ab".repeat(48));
+    let bundle = |beside: &str, said: &str| {
+        let input = format!(r#"{{"chain_info": {info}, "beacons": [{}] {beside}}}"#, round(said));
+        read(input.as_bytes(), &DrandOptions::default()).map(|mut entries| entries.remove(0).unwrap())
+    };
+    for said in [
+        r#", "chain": "quicknet""#.to_owned(),
+        format!(r#", "chain": "{}""#, quicknet.to_uppercase()),
+        format!(r#", "chain_hash": "{quicknet}""#),
+        format!(r#", "hash": "{quicknet}""#),
+        format!(r#", "metadata": {{"beaconID": "mynet", "chain_hash": "{quicknet}"}}"#),
+    ] {
+        let check = bundle("", &said).unwrap().failed_check().unwrap().clone();
+        assert_eq!(check.name, "chain", "{said}");
+        assert!(check.detail.contains(&format!("so it is a round of another chain than {key}")), "{}", check.detail);
+    }
+    // A beacon id is shared, and other names and hashes are the document's own.
+    let other = "cd".repeat(32);
+    for said in [
+        r#", "metadata": {"beaconID": "quicknet"}"#.to_owned(),
+        r#", "chain": "mynet""#.to_owned(),
+        format!(r#", "chain_hash": "{other}""#),
+    ] {
+        assert_eq!(bundle("", &said).unwrap().failed_check(), None, "{said}");
+    }
+    // Beside the rounds.
+    for name in ["hash", "chain_hash", "chainHash"] {
+        let error = bundle(&format!(r#", "{name}": "{quicknet}""#), "").unwrap_err();
+        assert!(error.to_string().contains("it stands beside the chain hash 52db9b"), "{error}");
+        assert_eq!(bundle(&format!(r#", "{name}": "{other}""#), "").unwrap().failed_check(), None);
+    }
+    // The name of one chain and the hash of another.
+    let named = format!(r#"{{"chain": "fastnet", "chain_hash": "{quicknet}", "beacons": [{}]}}"#, round(""));
+    assert!(matches!(read(named.as_bytes(), &DrandOptions::default()), Err(InputError::ChainInfo { .. })));
+    assert!(read(named.replace("fastnet", "quicknet").as_bytes(), &DrandOptions::default()).is_ok());
 }
 
 /// Round 2 of quicknet, under the key of fastnet, which has the same message and length.

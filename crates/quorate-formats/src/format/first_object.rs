@@ -1,6 +1,10 @@
 //! The field names of the first object of an input in JSON, as far as its first bytes go, and those by which formats are known.
 
+use std::borrow::Cow;
+
 use quorate_host::BYTE_ORDER_MARK;
+
+use super::name::Format;
 
 /// The text, if it begins as JSON does. SSZ and UTF-16 have a zero byte near their beginning. One that comes later is damage, such as the
 /// zeros that a crash leaves at the end of a file: the reader reports the lines that have it, and reads the others.
@@ -17,12 +21,15 @@ pub(super) fn without_mark(prefix: &[u8]) -> &[u8] {
 
 /// The field names of the first object, as far as the bytes go.
 pub(super) struct FirstObject<'a> {
-    fields: Vec<&'a [u8]>,
+    fields: Vec<Cow<'a, [u8]>>,
     /// Those of its `message`, if that is an object. A claim's is text.
-    pub(super) message_fields: Vec<&'a [u8]>,
+    pub(super) message_fields: Vec<Cow<'a, [u8]>>,
     /// Whether the object ends within the bytes.
     pub(super) closed: bool,
 }
+
+/// A format, and the field by which an object is known to be of it.
+type Sign = (Format, &'static str);
 
 impl<'a> FirstObject<'a> {
     /// Reads the names. The object or list in one of the fields `envelopes` counts as the object itself.
@@ -51,20 +58,30 @@ impl<'a> FirstObject<'a> {
                         message_depth = None;
                     }
                     depth = depth.saturating_sub(1);
+                    // What stands behind the content of an envelope is not of it.
+                    if object_depth == Some(depth) {
+                        content_depth = None;
+                    }
                 }
                 b'"' => {
                     let Some(end) = string_end(json, at + 1) else { return names };
-                    let name = &json[at + 1..end];
+                    let (quoted, rest) = (&json[at..=end], &json[end + 1..]);
                     at = end;
                     let counts = object_depth == Some(depth) || content_depth == Some(depth);
-                    if message_depth == Some(depth) && is_field(&json[end + 1..]) {
-                        names.message_fields.push(name);
-                    } else if counts && name == b"message" && is_field(&json[end + 1..]) && !is_text(&json[end + 1..]) {
-                        message_depth = Some(depth + 1);
-                    } else if counts && is_field(&json[end + 1..]) {
-                        names.fields.push(name);
-                        if envelopes.iter().any(|known| name == known.as_bytes()) && object_depth == Some(depth) {
-                            content_depth = Some(depth + envelope_depth(&json[end + 1..]));
+                    let of_message = message_depth == Some(depth);
+                    if (counts || of_message) && is_field(rest) {
+                        let name = unescaped(quoted);
+                        if of_message {
+                            names.message_fields.push(name);
+                        } else if name[..] == b"message"[..] && !is_text(rest) {
+                            message_depth = Some(depth + 1);
+                        } else {
+                            if object_depth == Some(depth)
+                                && envelopes.iter().any(|known| name[..] == *known.as_bytes())
+                            {
+                                content_depth = envelope_depth(rest).map(|deeper| depth + deeper);
+                            }
+                            names.fields.push(name);
                         }
                     }
                 }
@@ -77,13 +94,48 @@ impl<'a> FirstObject<'a> {
 
     /// Whether one of these is among its fields.
     pub(super) fn has(&self, fields: &[&str]) -> bool {
-        fields.iter().any(|field| self.fields.contains(&field.as_bytes()))
+        fields.iter().any(|field| has_name(&self.fields, field))
+    }
+
+    /// The formats that it is of by its fields, each with one of them. More than one is a contradiction.
+    pub(super) fn signs(&self) -> impl Iterator<Item = Sign> {
+        let first = |fields: &[&'static str]| fields.iter().copied().find(|field| has_name(&self.fields, field));
+        let signed = |field: &'static str| has_name(&self.message_fields, field).then_some(field);
+        let deposit = || {
+            let both = self.has(&["withdrawal_credentials"]) && self.has(&["fork_version"]);
+            first(&DEPOSIT_FIELDS).or(both.then_some("withdrawal_credentials"))
+        };
+        let drand = || first(&DRAND_FIELDS).or_else(|| first(&CHAIN_INFO_FIELDS).filter(|_| self.is_chain_info()));
+        [
+            (Format::Change, signed("from_bls_pubkey")),
+            (Format::Exit, signed("epoch").filter(|_| signed("validator_index").is_some())),
+            (Format::Jsonl, first(&CLAIM_FIELDS)),
+            (Format::LightClient, first(&LIGHT_CLIENT_FIELDS)),
+            (Format::Deposit, deposit()),
+            (Format::Drand, drand()),
+        ]
+        .into_iter()
+        .filter_map(|(format, field)| Some((format, field?)))
     }
 
     /// Whether it is a chain info of drand: a key with what else is public of a chain. A claim has a signature.
-    pub(super) fn is_chain_info(&self) -> bool {
+    fn is_chain_info(&self) -> bool {
         self.has(&["public_key", "publicKey"]) && self.has(&CHAIN_INFO_FIELDS) && !self.has(&["signature"])
     }
+}
+
+/// Whether a name is among these.
+pub(super) fn has_name(names: &[Cow<'_, [u8]>], name: &str) -> bool {
+    names.iter().any(|found| found[..] == *name.as_bytes())
+}
+
+/// A name without its quotes, as whoever reads the JSON sees it: an escape must not hide a field.
+fn unescaped(quoted: &[u8]) -> Cow<'_, [u8]> {
+    let name = &quoted[1..quoted.len() - 1];
+    if !name.contains(&b'\\') {
+        return Cow::Borrowed(name);
+    }
+    serde_json::from_slice::<String>(quoted).map_or(Cow::Borrowed(name), |name| Cow::Owned(name.into_bytes()))
 }
 
 /// Where the string that starts at `at` ends: the index of its closing quote.
@@ -97,10 +149,13 @@ fn string_end(json: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// How much deeper the fields of an envelope's content lie: one for `: {`, two for `: [{`.
-fn envelope_depth(rest: &[u8]) -> usize {
-    let content = rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':');
-    if content == Some(&b'[') { 2 } else { 1 }
+/// How much deeper the fields of an envelope's content lie: one for `: {`, two for `: [{`. What is neither has no fields.
+fn envelope_depth(rest: &[u8]) -> Option<usize> {
+    match rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':') {
+        Some(b'{') => Some(1),
+        Some(b'[') => Some(2),
+        _ => None,
+    }
 }
 
 /// Whether the value behind a field's name cannot be an object, as far as the bytes go.
@@ -121,7 +176,7 @@ pub(super) const LIGHT_CLIENT_FIELDS: [&str; 5] =
 pub(super) const DRAND_FIELDS: [&str; 6] =
     ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
 /// What a chain info of drand has beside its key.
-const CHAIN_INFO_FIELDS: [&str; 12] = [
+pub(crate) const CHAIN_INFO_FIELDS: [&str; 12] = [
     "period",
     "genesis_time",
     "genesisTime",
@@ -137,3 +192,7 @@ const CHAIN_INFO_FIELDS: [&str; 12] = [
 ];
 /// Fields of content of the Portal network.
 pub(super) const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
+/// Fields of a claim by which it is known.
+pub(super) const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
+/// Fields of deposits by which they are known.
+const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];

@@ -4,11 +4,25 @@ use quorate_host::text::WideText;
 use thiserror::Error;
 
 use super::first_object::{DRAND_FIELDS, LIGHT_CLIENT_FIELDS, PORTAL_FIELDS, json, without_mark};
+use super::name::Format;
 
 /// Something that is often met in place of claims, and that no reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Foreign {
+    /// An object with fields of two formats.
+    #[error(
+        "found an object with the field {first:?} of the format {} and the field {second:?} of the format {}, expected fields of one; \
+         give each object by itself, without the fields of another", .formats[0], .formats[1]
+    )]
+    Ambiguous {
+        /// A field.
+        first: &'static str,
+        /// A field of the other format.
+        second: &'static str,
+        /// The formats that they are of, in the same order.
+        formats: [Format; 2],
+    },
     /// A compressed file.
     #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
     Packed(&'static str),

@@ -12,6 +12,8 @@ use crate::record::Place;
 /// A document of light-client objects. Nothing in it is checked yet.
 #[derive(Debug)]
 pub struct Document {
+    /// Which of the caller's inputs it is.
+    pub(super) input: usize,
     pub(super) name: String,
     pub(super) objects: Vec<(Place, Result<Object, String>)>,
     /// How many of them could not be read.
@@ -19,14 +21,15 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a document. Messages about it use `name`.
+    /// Reads a document. Messages about it use `name`. What tells it from the other documents of a run is `input`, which is the
+    /// [`Origin::input`](crate::Origin) of what it vouches for: no two have the same.
     ///
     /// # Errors
     /// The document is neither JSON nor SSZ, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), or has more than
     /// 65,536 elements, or more than 1,000 of them are no light-client objects. One such
     /// element is not an error here: [`records`](Self::records) reports it.
-    pub fn read(reader: impl BufRead, name: &str) -> Result<Self, InputError> {
-        let mut document = Self { name: name.to_owned(), objects: Vec::new(), unfit: 0 };
+    pub fn read(reader: impl BufRead, input: usize, name: &str) -> Result<Self, InputError> {
+        let mut document = Self { input, name: name.to_owned(), objects: Vec::new(), unfit: 0 };
         let bytes = read_bytes(reader, Format::LightClient, DOCUMENT_LIMIT)?;
         // No JSON has a zero byte; every object in SSZ begins with a number of several bytes, the first of which are not all used.
         if bytes.iter().take(8).any(|byte| *byte == 0) {
@@ -48,10 +51,11 @@ impl Document {
             Err(reason) => return self.push(Err(reason)),
         };
         let fork = envelope.fork();
-        let Some(data) = envelope.data else { return self.push(Object::from_json(text, fork)) };
+        let object = |text: &str| fork.clone().and_then(|fork| Object::from_json(text, fork));
+        let Some(data) = envelope.data else { return self.push(object(text)) };
         let mut part = elements.part(data.get());
-        while let Some(object) = elements.element_of(&mut part)? {
-            self.push(Object::from_json(elements.text(&object), fork))?;
+        while let Some(element) = elements.element_of(&mut part)? {
+            self.push(object(elements.text(&element)))?;
         }
         Ok(())
     }
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_document_has_so_many_objects_and_no_more() {
-        let mut document = Document { name: "test.json".to_owned(), objects: Vec::new(), unfit: 0 };
+        let mut document = Document { input: 0, name: "test.json".to_owned(), objects: Vec::new(), unfit: 0 };
         let object = || {
             let committee = SyncCommittee { public_keys: Vec::new(), aggregate_public_key: None };
             Ok(Object::Committee(CommitteeFile { network: None, period: None, committee }))

@@ -11,7 +11,7 @@ use super::tests::{
 use super::{BeaconNetwork, Document, MIN_PARTICIPANTS, SyncCommittees, Teaching};
 use crate::network::Fork;
 use crate::record::{Check, CheckResult};
-use crate::ssz::Root;
+use crate::ssz::{self, Root};
 
 /// Any slot of Bellatrix and of Deneb on mainnet.
 const BELLATRIX: u64 = 194_048 * 32 - 9;
@@ -66,14 +66,19 @@ fn a_custom_network_proves_execution_payload_headers() {
 #[test]
 fn a_custom_network_proves_updates_across_a_fork() {
     let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
-    for (version, index, fork, roots_at, failed) in [
-        ("deneb", 105, Fork::Capella, 37, None),
-        ("deneb", 105, Fork::Deneb, 37, None),
-        ("electra", 169, Fork::Deneb, 37, None),
-        ("electra", 169, Fork::Electra, 69, None),
+    for (version, index, fork, roots_at, expected) in [
+        (Some("deneb"), 105, Fork::Capella, 37, Ok(None)),
+        (Some("deneb"), 105, Fork::Deneb, 37, Ok(None)),
+        (Some("electra"), 169, Fork::Electra, 69, Ok(None)),
+        (None, 105, Fork::Deneb, 37, Ok(None)),
+        (None, 169, Fork::Electra, 69, Ok(None)),
         // What was finalized is of no later fork than what attests to it.
-        ("capella", 105, Fork::Deneb, 37, Some("finalized_execution_branch")),
-        ("deneb", 105, Fork::Deneb, 69, Some("block_roots_branch")),
+        (Some("capella"), 105, Fork::Deneb, 37, Ok(Some("finalized_execution_branch"))),
+        (Some("deneb"), 105, Fork::Deneb, 69, Ok(Some("block_roots_branch"))),
+        (None, 105, Fork::Deneb, 69, Ok(Some("block_roots_branch"))),
+        // Before Electra this is the root, and since then another node. It was believed in any state.
+        (Some("electra"), 169, Fork::Deneb, 37, Err(true)),
+        (None, 169, Fork::Electra, 37, Err(true)),
     ] {
         let (branch, state_root) = climb([5; 32], roots_at);
         let block_roots =
@@ -84,9 +89,103 @@ fn a_custom_network_proves_updates_across_a_fork() {
         let rest =
             format!(r#", "finalized_header": {finalized}, "finality_branch": {}, {block_roots}"#, hexes(&branch));
         let signed = update_with(&header(40, &state_root), 41, &[255; 64], &rest);
-        let text = format!(r#"[{}, {{"version": "{version}", "data": {signed}}}]"#, bootstrap(5, &committee(1), 54));
-        let record = run(&text, &custom).1.remove(0).unwrap();
-        assert_eq!(record.failed_check().map(|check| check.name), failed, "{version} after {fork:?}");
+        let signed = match version {
+            Some(version) => format!(r#"{{"version": "{version}", "data": {signed}}}"#),
+            None => signed,
+        };
+        let entry = run(&format!("[{}, {signed}]", bootstrap(5, &committee(1), 54)), &custom).1.remove(0);
+        let found = entry.as_ref().map(|record| record.failed_check().map(|check| check.name));
+        let found = found.map_err(|malformed| malformed.reason.contains("\"block_roots_root\" cannot be proved"));
+        assert_eq!(found, expected, "{version:?} after {fork:?}, {roots_at}: {entry:?}");
+    }
+}
+
+/// Zeros at the older place are in every state of Electra, whatever is finalized.
+#[test]
+fn nothing_finalized_is_not_proved_where_nothing_says_the_layout() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    let empty = header(0, &[0; 32]).replace(&hex(&[9; 32]), &hex(&[0; 32])).replace("\"1\"", "\"0\"");
+    for (version, index, expected) in [
+        (None, 105, CheckResult::NotPossible),
+        (None, 169, CheckResult::Passed),
+        (Some("deneb"), 105, CheckResult::Passed),
+    ] {
+        let (branch, state_root) = climb([0; 32], index);
+        let rest = format!(r#", "finalized_header": {empty}, "finality_branch": {}"#, hexes(&branch));
+        let signed = update_with(&header(5, &state_root), 6, &[255; 64], &rest);
+        let signed = match version {
+            Some(version) => format!(r#"{{"version": "{version}", "data": {signed}}}"#),
+            None => signed,
+        };
+        let record = run(&format!("[{}, {signed}]", bootstrap(5, &committee(1), 54)), &custom).1.remove(0).unwrap();
+        assert_eq!(result(&record, "finality_branch"), expected, "{version:?}, {index}: {:?}", record.checks);
+    }
+}
+
+/// The committee of a bootstrap shows how its state is laid out, where nothing else does.
+#[test]
+fn an_inner_node_of_electras_state_is_no_root_of_recent_blocks() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    let committee_root = committee(1).root().unwrap();
+    for (committee_at, roots_at, teaching) in [
+        (54, 37, Teaching::Learned),
+        (86, 69, Teaching::Learned),
+        (86, 37, Teaching::Refused),
+        (54, 69, Teaching::Refused),
+    ] {
+        let state = [(committee_at, committee_root), (roots_at, [5; 32])];
+        let (state_root, [committee_branch, roots_branch]) = tree(state);
+        let bootstrap = bootstrap_with(&header(5, &state_root), &committee(1), &committee_branch);
+        let roots =
+            format!(r#"{{"block_roots_root": "{}", "block_roots_branch": {}, "#, hex(&[5; 32]), hexes(&roots_branch));
+        let lesson = run(&bootstrap.replacen('{', &roots, 1), &custom).0.remove(0);
+        assert_eq!(lesson.teaching, teaching, "{committee_at}, {roots_at}: {:?}", lesson.checks);
+    }
+}
+
+/// The root of a tree of depth 6 that has these nodes, none of which is above another, and their branches.
+fn tree<const N: usize>(nodes: [(u64, Root); N]) -> (Root, [Vec<Root>; N]) {
+    let node = |index: u64| node_of(&nodes, index);
+    let branches = nodes.map(|(index, _)| (0..index.ilog2()).map(|level| node(index >> level ^ 1)).collect());
+    (node(1), branches)
+}
+
+fn node_of(nodes: &[(u64, Root)], index: u64) -> Root {
+    match nodes.iter().find(|(at, _)| *at == index) {
+        Some((_, node)) => *node,
+        None if index >= 64 => [index as u8; 32],
+        None => ssz::parent(&node_of(nodes, 2 * index), &node_of(nodes, 2 * index + 1)),
+    }
+}
+
+/// A zero before a branch is for the branches whose fields moved in Electra, in containers that are not older.
+#[test]
+fn a_zero_before_a_branch_is_taken_where_a_fork_has_it() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    let padded = |branch: &[Root]| [&[[0; 32]][..], branch].concat();
+    let (branch, state_root) = climb(committee(1).root().unwrap(), 54);
+    let object = bootstrap_with(&header(5, &state_root), &committee(1), &padded(&branch));
+    for (version, teaching) in [("deneb", Teaching::Refused), ("heze", Teaching::Refused), ("", Teaching::Learned)] {
+        let text = match version {
+            "" => object.clone(),
+            version => format!(r#"{{"version": "{version}", "data": {object}}}"#),
+        };
+        assert_eq!(
+            run(&text, &custom).0.first().map_or(Teaching::Refused, |lesson| lesson.teaching),
+            teaching,
+            "{version}"
+        );
+    }
+    // The body of a block did not become deeper.
+    let proven = proven_in(Fork::Capella, &with_execution(&header(CAPELLA, &[0; 32]), 7));
+    let nodes = hexes(&climb([0; 32], 25).0);
+    assert!(proven.contains(&nodes));
+    for (branch, expected) in [
+        (nodes.clone(), CheckResult::Passed),
+        (nodes.replacen('[', &format!("[{:?},", hex(&[0; 32])), 1), CheckResult::Failed),
+    ] {
+        let record = claim_of(&update_with(&proven.replace(&nodes, &branch), CAPELLA + 1, &[255; 64], ""), CAPELLA);
+        assert_eq!(result(&record, "attested_execution_branch"), expected, "{branch}");
     }
 }
 
@@ -211,7 +310,7 @@ fn an_object_in_ssz_without_an_execution_payload_header_fails_since_capella() {
         let [bootstraps, updates] =
             [&committee_parts, &signed_parts].map(|parts| in_both_layouts(&beacon(slot, &state_root), parts));
         for (from, update) in iter::zip(bootstraps, updates) {
-            let ssz = Document::read(from.as_slice(), "bootstrap.ssz").unwrap();
+            let ssz = Document::read(from.as_slice(), 0, "bootstrap.ssz").unwrap();
             let lesson = SyncCommittees::default().learn(&[ssz], &mainnet(), MIN_PARTICIPANTS).remove(0);
             let execution = lesson.checks.iter().find(|check| check.name == "execution_branch").unwrap();
             assert_eq!(execution.result, expected, "{slot}: {}", execution.detail);
@@ -220,7 +319,7 @@ fn an_object_in_ssz_without_an_execution_payload_header_fails_since_capella() {
 
             let mut committees = SyncCommittees::default();
             committees.learn(&[read(&bootstrap(slot, &committee(1), 54))], &mainnet(), MIN_PARTICIPANTS);
-            let ssz = Document::read(update.as_slice(), "update.ssz").unwrap();
+            let ssz = Document::read(update.as_slice(), 0, "update.ssz").unwrap();
             let record = ssz.records(&committees, &mainnet(), MIN_PARTICIPANTS).next().unwrap().unwrap();
             assert_eq!(result(&record, "attested_execution_branch"), expected, "{slot}");
             assert_eq!(record.failed_check().is_none(), learned, "{slot}");

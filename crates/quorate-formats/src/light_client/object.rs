@@ -11,6 +11,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use quorate_host::clipped;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
@@ -162,8 +163,21 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
-    pub(super) fn fork(&self) -> Option<Fork> {
-        self.version.as_deref().and_then(Fork::from_name)
+    /// The fork that `version` names; none if it names none.
+    ///
+    /// # Errors
+    /// An envelope is of a fork that is not known: how its objects are laid out and signed is not known either. An object without an
+    /// envelope can have a `version` of another kind.
+    pub(super) fn fork(&self) -> Result<Option<Fork>, String> {
+        let Some(version) = &self.version else { return Ok(None) };
+        match Fork::from_name(version) {
+            None if self.data.is_some() => Err(format!(
+                "\"version\": found {:?}, expected a fork, of which {} is the latest that this version of the program knows",
+                clipped(version, 64),
+                Fork::LATEST.name()
+            )),
+            fork => Ok(fork),
+        }
     }
 }
 

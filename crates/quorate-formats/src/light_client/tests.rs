@@ -1,6 +1,8 @@
 //! Rules that need no real network. Committees and states are made up, and their roots are computed from the leaf upwards.
 
 use proptest::prelude::*;
+use quorate_lab::light_client::{self as lab, MadeUpCommittee};
+use serde_json::Value;
 
 use super::object::Object;
 use super::*;
@@ -95,7 +97,7 @@ fn teaching_update(slot: u64, next: &SyncCommittee, index: u64) -> String {
 }
 
 pub(super) fn read(text: &str) -> Document {
-    Document::read(text.as_bytes(), "test.json").unwrap()
+    Document::read(text.as_bytes(), 0, "test.json").unwrap()
 }
 
 /// Reads one document, learns from it, and returns what it taught and claims.
@@ -253,6 +255,15 @@ fn slots_must_rise() {
     assert_eq!(result(&record, "slot_order"), CheckResult::Failed);
 }
 
+/// Whoever reads the checks must not think that an update is of the past.
+#[test]
+fn what_takes_a_clock_is_said_not_to_be_checked() {
+    let record = claim_of(&update(CAPELLA, CAPELLA + 1, ""), CAPELLA);
+    let check = record.checks.iter().find(|check| check.name == "current_slot").unwrap();
+    let said = format!("no clock is asked whether slot {} has begun", CAPELLA + 1);
+    assert!(check.result == CheckResult::NotPossible && check.detail.starts_with(&said), "{check:?}");
+}
+
 #[test]
 fn nobody_taking_part_fails() {
     let record = claim_of(&update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &[0; 64], ""), CAPELLA);
@@ -314,18 +325,16 @@ fn a_committee_rests_on_all_updates_that_name_it() {
     let signed_late =
         teaching_update(slot, &committee(2), 55).replacen(&format!("\"{}\"", slot + 1), &format!("\"{next_slot}\""), 1);
     let text = format!(
-        "[{}, {}, {}, {signed_late}, {}, {}]",
+        "[{}, {}, {}, {signed_late}, {}]",
         bootstrap(slot, &committee(1), 54),
         teaching_update(slot + 1, &committee(2), 55),
         teaching_update(slot, &committee(2), 55),
-        teaching_update(slot, &committee(3), 55),
         update(next_slot, next_slot + 1, "")
     );
     let (lessons, entries) = run(&text, &mainnet());
     let teachings: Vec<_> = lessons[1..].iter().map(|lesson| lesson.teaching).collect();
-    let expected = [Teaching::Learned, Teaching::KnownAlready, Teaching::NotVouchedFor, Teaching::Conflict];
-    assert_eq!(teachings, expected);
-    assert_eq!(vouchers(entries[4].as_ref().unwrap()), [Place::Element(1), Place::Element(2)]);
+    assert_eq!(teachings, [Teaching::Learned, Teaching::KnownAlready, Teaching::NotVouchedFor]);
+    assert_eq!(vouchers(entries[3].as_ref().unwrap()), [Place::Element(1), Place::Element(2)]);
     // A committee that the caller gave needs no update.
     let given = format!("[{}, {}]", bootstrap(next_slot, &committee(2), 54), &text[1..text.len() - 1]);
     let record = run(&given, &mainnet()).1.pop().unwrap().unwrap();
@@ -390,8 +399,9 @@ fn a_forged_committee_is_not_learned() {
     assert_eq!(entries[0].as_ref().unwrap().failed_check().unwrap().name, "next_sync_committee_branch");
 }
 
+/// Nobody knows which of them is forged until their signatures are verified. Here both are.
 #[test]
-fn two_next_committees_of_one_period_do_not_agree() {
+fn of_two_next_committees_that_nothing_proves_none_is_believed() {
     let text = format!(
         "[{}, {}, {}]",
         bootstrap(CAPELLA, &committee(1), 54),
@@ -399,9 +409,86 @@ fn two_next_committees_of_one_period_do_not_agree() {
         teaching_update(CAPELLA + 1, &committee(3), 55)
     );
     let (lessons, entries) = run(&text, &mainnet());
-    assert_eq!((lessons[1].teaching, lessons[2].teaching), (Teaching::Learned, Teaching::Conflict));
-    let [first, second] = [0, 1].map(|i| entries[i].as_ref().unwrap().failed_check());
-    assert_eq!((first, second.unwrap().name), (None, "next_sync_committee_agrees"));
+    assert_eq!((lessons[1].teaching, lessons[2].teaching), (Teaching::NotProven, Teaching::NotProven));
+    assert!(entries.iter().all(|entry| entry.as_ref().unwrap().failed_check().is_none()), "{entries:?}");
+}
+
+/// What objects of the network come to whose committees sign: the lessons, and what becomes of each update.
+fn run_signed(objects: &[&Value]) -> (Vec<Teaching>, Vec<String>) {
+    let network = BeaconNetwork::custom(lab::GENESIS_VALIDATORS_ROOT, lab::FORK_VERSION);
+    // All of them have one name.
+    let objects = objects.iter().map(|object| object.to_string()).enumerate();
+    let documents = objects.map(|(input, text)| Document::read(text.as_bytes(), input, "test.json").unwrap());
+    let documents: Vec<_> = documents.collect();
+    let mut committees = SyncCommittees::default();
+    let lessons = committees.learn(&documents, &network, MIN_PARTICIPANTS);
+    let entries = documents.iter().flat_map(|document| document.records(&committees, &network, MIN_PARTICIPANTS));
+    let outcome = |entry: Entry| match entry {
+        Err(malformed) => malformed.reason,
+        Ok(record) => record.failed_check().map_or("passes", |check| check.name).to_owned(),
+    };
+    (lessons.iter().map(|lesson| lesson.teaching).collect(), entries.map(outcome).collect())
+}
+
+/// A slot of the network whose committees sign.
+const SIGNED: u64 = 9 * lab::SLOTS_PER_PERIOD + 5;
+
+fn signed(later: u64, signers: u8, participants: usize, next: u8) -> Value {
+    let next = MadeUpCommittee::new(next);
+    lab::update(SIGNED + later, MadeUpCommittee::new(signers), participants, Some(next))
+}
+
+#[test]
+fn two_thirds_teach_a_committee_and_fewer_do_not() {
+    let known = lab::bootstrap(SIGNED, MadeUpCommittee::new(1));
+    let later = lab::update(SIGNED + lab::SLOTS_PER_PERIOD, MadeUpCommittee::new(2), 512, None);
+    for (participants, teaching) in [(1, Teaching::NotProven), (341, Teaching::NotProven), (342, Teaching::Learned)] {
+        let (teachings, outcomes) = run_signed(&[&known, &signed(0, 1, participants, 2), &later]);
+        assert_eq!((teachings[1], outcomes[0].as_str()), (teaching, "passes"), "{participants}");
+        assert_eq!(outcomes[1].contains("is not known"), teaching != Teaching::Learned, "{participants}: {outcomes:?}");
+    }
+}
+
+#[test]
+fn the_valid_update_that_most_members_signed_teaches() {
+    use Teaching::{Conflict, KnownAlready, Learned, NotProven};
+    let known = lab::bootstrap(SIGNED, MadeUpCommittee::new(1));
+    let agrees = "next_sync_committee_agrees";
+    let (most, fewer, few) = (signed(0, 1, 400, 2), signed(1, 1, 399, 3), signed(2, 1, 100, 4));
+    let (same, forged) = (signed(3, 1, 350, 2), signed(4, 9, 512, 5));
+    // Fewer than two thirds do not teach, and yet their update names another committee than the known one.
+    let (teachings, outcomes) = run_signed(&[&known, &few, &fewer, &forged, &most, &same]);
+    assert_eq!(teachings, [Learned, NotProven, Conflict, Conflict, Learned, KnownAlready]);
+    assert_eq!(outcomes, [agrees, agrees, agrees, "passes", "passes"]);
+    // If nobody else may teach, nothing is known that the one of few could contradict.
+    let (teachings, outcomes) = run_signed(&[&known, &few, &forged]);
+    assert_eq!((teachings, outcomes), (vec![Learned, NotProven, NotProven], vec!["passes".to_owned(); 2]));
+    // Equally many: none is believed.
+    let (teachings, outcomes) = run_signed(&[&known, &fewer, &signed(5, 1, 399, 6), &few]);
+    assert_eq!(teachings, [Learned, Conflict, Conflict, NotProven]);
+    assert_eq!(outcomes, [agrees; 3]);
+}
+
+#[test]
+fn an_update_with_a_failed_check_teaches_nothing() {
+    let known = lab::bootstrap(SIGNED, MadeUpCommittee::new(1));
+    let mut labelled = signed(0, 1, 512, 3);
+    labelled["data"]["network"] = "mainnet".into();
+    let (teachings, outcomes) = run_signed(&[&known, &labelled, &signed(1, 1, 100, 2)]);
+    assert_eq!(teachings, [Teaching::Learned, Teaching::NotProven, Teaching::NotProven]);
+    assert_eq!(outcomes, ["network", "passes"]);
+}
+
+#[test]
+fn bootstraps_that_contradict_each_other_are_not_believed() {
+    let [one, other] = [1, 2].map(|seed| lab::bootstrap(SIGNED, MadeUpCommittee::new(seed)));
+    let update = lab::update(SIGNED, MadeUpCommittee::new(1), 512, None);
+    for objects in [[&one, &other, &update], [&other, &one, &update]] {
+        let (teachings, outcomes) = run_signed(&objects);
+        assert_eq!(teachings, [Teaching::Conflict; 2]);
+        assert!(outcomes[0].contains("is not known"), "{outcomes:?}");
+    }
+    assert_eq!(run_signed(&[&one, &one, &update]).0, [Teaching::Learned, Teaching::KnownAlready]);
 }
 
 /// A committee that the caller gave is believed before any update.
@@ -526,7 +613,7 @@ fn bad_objects_do_not_stop_the_others() {
 fn a_document_of_anything_else_is_not_read_to_its_end() {
     let zeros = format!("[{}0]", "0,".repeat(2000));
     for text in [zeros.clone(), format!(r#"{{"data": {zeros}}}"#)] {
-        let error = Document::read(text.as_bytes(), "test.json").unwrap_err().to_string();
+        let error = Document::read(text.as_bytes(), 0, "test.json").unwrap_err().to_string();
         assert!(error.contains("more than 1000 elements"), "{error}");
     }
 }
@@ -565,6 +652,33 @@ fn gloas_is_not_judged() {
         let entry = read(&update).records(&committees, &sepolia, MIN_PARTICIPANTS).next().unwrap();
         assert!(entry.as_ref().unwrap_err().reason.contains("no light-client layout for Gloas"), "{entry:?}");
     }
+}
+
+/// A schedule can be older than the network: what it says of later forks would call true updates invalid.
+#[test]
+fn a_fork_that_the_schedule_does_not_have_is_not_judged() {
+    let known = bootstrap(ELECTRA, &committee(1), 86);
+    let of_version = |version: &str, object: &str| format!(r#"{{"version": "{version}", "data": {object}}}"#);
+    let signed = update(ELECTRA, ELECTRA + 1, "");
+    for (version, expected) in [
+        ("electra", None),
+        // The containers of a later fork, whose schedule is known.
+        ("fulu", None),
+        ("gloas", Some("the document states the fork gloas, and the forks of mainnet that are built in end with fulu")),
+        ("heze", Some("\"version\": found \"heze\", expected a fork, of which gloas is the latest")),
+    ] {
+        let entry = run(&format!("[{known}, {}]", of_version(version, &signed)), &mainnet()).1.remove(0);
+        match (&entry, expected) {
+            (Ok(record), None) => assert_eq!(record.failed_check(), None),
+            (Err(malformed), Some(expected)) => assert!(malformed.reason.contains(expected), "{malformed}"),
+            _ => panic!("{version}: {entry:?}"),
+        }
+        let (lessons, entries) = run(&of_version(version, &known), &mainnet());
+        let believed = lessons.first().is_some_and(|lesson| lesson.teaching == Teaching::Learned);
+        assert_eq!((believed, entries.len()), (expected.is_none(), usize::from(version == "heze")), "{version}");
+    }
+    // Of another kind, in an object without an envelope.
+    assert_eq!(run(&known.replacen('{', r#"{"version": "1.0", "#, 1), &mainnet()).0[0].teaching, Teaching::Learned);
 }
 
 /// What an update states beside its signed header, where the specification has zeros or nothing.
@@ -642,7 +756,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-        let _ = Document::read(bytes.as_slice(), "test.json");
+        let _ = Document::read(bytes.as_slice(), 0, "test.json");
     }
 
     #[test]

@@ -1,18 +1,17 @@
 //! The files of a run become claims to judge.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs::File,
     io::BufReader,
     ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use anyhow::anyhow;
 use clap::Args;
 use quorate_formats::{
-    Format, Origin,
+    Format,
     drand::{ChainInfo, DrandOptions},
 };
 use quorate_history::{
@@ -24,7 +23,7 @@ use quorate_host::exit::{Exit, Failure};
 
 use crate::commands::{
     value::path_to_read,
-    verify::{About, Arrival, Pending, Pusher},
+    verify::{About, Arrival, Input, Pending, Pusher},
 };
 
 /// Opens the files of a run, and finds out what they are.
@@ -102,8 +101,8 @@ impl Inputs {
     }
 
     /// Files that must have a claim. An era may have no block.
-    pub(super) fn of_claims(&self) -> BTreeSet<String> {
-        self.files.others.iter().map(|input| input.path.display().to_string()).collect()
+    pub(super) fn of_claims(&self) -> impl Iterator<Item = Input> {
+        numbered(0, self.files.others.iter().map(|input| &input.path))
     }
 
     /// How many blocks are verified if all files can be read.
@@ -112,8 +111,10 @@ impl Inputs {
     }
 
     /// Files that cannot be read, and why.
-    pub(super) fn refused(&self) -> impl Iterator<Item = (String, Exit, &str)> {
-        self.files.refused.iter().map(refusal)
+    pub(super) fn refused(&self) -> impl Iterator<Item = (Input, Exit, &str)> {
+        let first = self.files.others.len() + self.files.eras.len();
+        let refused = self.files.refused.iter().map(refusal).enumerate();
+        refused.map(move |(place, (name, exit, reason))| (Input::new(first + place, name), exit, reason))
     }
 
     /// What is not verified although the inputs have it.
@@ -131,15 +132,16 @@ impl Inputs {
         let Files { chain, eras, drand, others, .. } = self.files;
         // Without a chain there are no eras.
         let _ = chain
-            .map_or(Some(()), |chain| send_eras(Eras::new(chain), eras, to))
+            .map_or(Some(()), |chain| send_eras(Eras::new(chain), eras, others.len(), to))
             .and_then(|()| send_rounds(drand.map(|chain| chain.info), self.rounds, &others, to))
             .and_then(|()| send_blocks(&others, to));
     }
 }
 
-fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, to: &Pusher) -> Option<()> {
-    for input in inputs {
-        let name: Arc<str> = input.path.display().to_string().into();
+/// Sends the signatures of eras. The first of the files is the input of number `first`.
+fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, first: usize, to: &Pusher) -> Option<()> {
+    let names: Vec<_> = numbered(first, inputs.iter().map(|input| &input.path)).collect();
+    for (input, name) in inputs.into_iter().zip(names) {
         let mut heard = Some(());
         let read = open(&input).and_then(|mut file| {
             if !input.verified {
@@ -152,7 +154,7 @@ fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, to: &Pusher) -> Option<()> {
         });
         if let Err(error) = read {
             let (exit, reason) = (exit_of(&error), error.to_string());
-            heard = to.push(Arrival::Failed { file: name, exit, reason });
+            heard = to.push(Arrival::Failed { input: name, exit, reason });
         }
         heard?;
     }
@@ -163,8 +165,7 @@ fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, to: &Pusher) -> Option<()> {
 fn send_rounds(chain: Option<ChainInfo>, asked: Option<RoundRange>, inputs: &[OtherInput], to: &Pusher) -> Option<()> {
     let options = DrandOptions { chain, ..DrandOptions::default() };
     let mut spans = Vec::new();
-    for path in of(inputs, Content::Claims(Format::Drand)) {
-        let file: Arc<str> = path.display().to_string().into();
+    for (file, path) in of(inputs, Content::Claims(Format::Drand)) {
         let reader = match File::open(path) {
             Ok(opened) => BufReader::new(opened),
             Err(error) => {
@@ -176,7 +177,7 @@ fn send_rounds(chain: Option<ChainInfo>, asked: Option<RoundRange>, inputs: &[Ot
         for round in &mut rounds {
             to.push(match round {
                 Ok(Ok(round)) => Arrival::Claim(Box::new(pend(&file, round.claim))),
-                Ok(Err(malformed)) => Arrival::Malformed { file: file.clone(), malformed },
+                Ok(Err(malformed)) => Arrival::Malformed { input: file.clone(), malformed },
                 Err(error) => Arrival::failed(&file, &error),
             })?;
         }
@@ -186,17 +187,16 @@ fn send_rounds(chain: Option<ChainInfo>, asked: Option<RoundRange>, inputs: &[Ot
     if let Some(range) = joined.range {
         to.push(Arrival::Rounds(range))?;
     }
-    let file: Arc<str> = "the rounds of all files".into();
+    let all = Input::new(usize::MAX, "the rounds of all files");
     let faults = joined.faults(asked).into_iter().map(|reason| (Exit::Usage, reason));
     let mut faults = faults.chain(joined.broken.iter().map(|link| (Exit::Negative, link.to_string())));
-    faults.try_for_each(|(exit, reason)| to.push(Arrival::Failed { file: file.clone(), exit, reason }))
+    faults.try_for_each(|(exit, reason)| to.push(Arrival::Failed { input: all.clone(), exit, reason }))
 }
 
 /// Sends the signatures of Chia's blocks, and the number of those that the blocks alone cannot prove.
 fn send_blocks(inputs: &[OtherInput], to: &Pusher) -> Option<()> {
     let mut unverified = BTreeMap::new();
-    for path in of(inputs, Content::ChiaBlocks) {
-        let file: Arc<str> = path.display().to_string().into();
+    for (file, path) in of(inputs, Content::ChiaBlocks) {
         let blocks = match File::open(path) {
             Ok(opened) => chia::read(BufReader::new(opened)),
             Err(error) => {
@@ -211,10 +211,10 @@ fn send_blocks(inputs: &[OtherInput], to: &Pusher) -> Option<()> {
                     let mut claims = block.claims.into_iter();
                     claims.try_for_each(|claim| to.push(Arrival::Claim(Box::new(pend(&file, claim)))))?;
                 }
-                Ok(Err(malformed)) => to.push(Arrival::Malformed { file: file.clone(), malformed })?,
+                Ok(Err(malformed)) => to.push(Arrival::Malformed { input: file.clone(), malformed })?,
                 Err(error) => {
                     let exit = if matches!(error, ChiaError::Read(_)) { Exit::Io } else { Exit::Usage };
-                    to.push(Arrival::Failed { file: file.clone(), exit, reason: error.to_string() })?;
+                    to.push(Arrival::Failed { input: file.clone(), exit, reason: error.to_string() })?;
                 }
             }
         }
@@ -224,8 +224,14 @@ fn send_blocks(inputs: &[OtherInput], to: &Pusher) -> Option<()> {
 }
 
 /// The files that hold this.
-fn of(inputs: &[OtherInput], content: Content) -> impl Iterator<Item = &PathBuf> {
-    inputs.iter().filter(move |input| input.content == content).map(|input| &input.path)
+fn of(inputs: &[OtherInput], content: Content) -> impl Iterator<Item = (Input, &PathBuf)> {
+    let all = numbered(0, inputs.iter().map(|input| &input.path)).zip(inputs);
+    all.filter(move |(_, input)| input.content == content).map(|(name, input)| (name, &input.path))
+}
+
+/// These files as inputs of a run, from a number on.
+fn numbered<'a>(first: usize, paths: impl Iterator<Item = &'a PathBuf>) -> impl Iterator<Item = Input> {
+    paths.enumerate().map(move |(place, path)| Input::new(first + place, path.display().to_string()))
 }
 
 fn open(EraInput { path, begins, .. }: &EraInput) -> Result<Opened, EraError> {
@@ -236,12 +242,12 @@ fn exit_of(error: &EraError) -> Exit {
     if matches!(error, EraError::Read(_)) { Exit::Io } else { Exit::Usage }
 }
 
-fn pend(file: &Arc<str>, claim: ChainClaim) -> Pending {
+fn pend(file: &Input, claim: ChainClaim) -> Pending {
     let ChainClaim { claim, slot, kind, index, failed } = claim;
-    let bytes = size_of::<Pending>() + file.len() + claim.memory();
+    let bytes = size_of::<Pending>() + file.name.len() + claim.memory();
     let about = About {
         id: None,
-        origin: Origin { document: file.to_string(), place: kind.place(slot) },
+        origin: file.at(kind.place(slot)),
         checks: failed.into_iter().collect(),
         rests_on: None,
         by_default: false,

@@ -26,7 +26,8 @@ use crate::commands::{
 /// Verify claims in bulk and say which are false
 ///
 /// Reads JSON Lines, Parquet, drand rounds, Ethereum light-client updates, and validators' deposits, changes of credentials and
-/// exits, also packed with gzip or zstd. A flag that no input uses is an error. Exit code: 0 all valid, 1 at least one invalid, 2 usage, unreadable input or no claim, 3 I/O, 4 internal,
+/// exits, also packed with gzip or zstd. A flag that no input uses is an error, and a flag about what you trust that is for some of the
+/// inputs alone names the others. Exit code: 0 all valid, 1 at least one invalid, 2 usage, unreadable input or no claim, 3 I/O, 4 internal,
 /// 130 interrupted.
 #[derive(Clone, Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = FORMATS)]
@@ -78,8 +79,9 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Print only errors, warnings about --known, block roots that are trusted without --trusted-root, and what light-client objects
-    /// leave unproved on standard error, and on standard output only what --verdicts and --json ask for
+    /// Print only errors, warnings about --known and about inputs that a flag for trust does not concern, block roots that are trusted
+    /// without --trusted-root, and what light-client objects leave unproved on standard error, and on standard output only what
+    /// --verdicts and --json ask for
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -129,7 +131,7 @@ pub struct Arguments {
     pub trusted_root: Option<[u8; 32]>,
 
     /// Light client: how many of the 512 keys must have signed, 1 to 512; two thirds by default. For the specification, 1 is enough for an
-    /// update to be valid
+    /// update to be valid. A next committee is believed from two thirds on, whatever this flag says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), help_heading = "Light client")]
     pub min_participants: Option<u16>,
 }

@@ -10,7 +10,30 @@ use quorate_formats::{
 use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
 use quorate_host::exit::{Ends, Exit};
 
-use crate::commands::print::plural;
+/// An input of a run.
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct Input {
+    /// Its place among the inputs, which tells it from the others. Two can have one name.
+    pub(in crate::commands) index: usize,
+    /// Its name in messages.
+    pub(in crate::commands) name: Arc<str>,
+}
+
+impl Input {
+    pub(in crate::commands) fn new(index: usize, name: impl Into<Arc<str>>) -> Self {
+        Self { index, name: name.into() }
+    }
+
+    /// The input in which something stands.
+    pub(super) fn of(origin: &Origin) -> Self {
+        Self::new(origin.input, origin.document.as_str())
+    }
+
+    /// A place in it.
+    pub(in crate::commands) fn at(&self, place: Place) -> Origin {
+        Origin { input: self.index, document: self.name.to_string(), place }
+    }
+}
 
 /// Something that the inputs hold.
 pub(in crate::commands) enum Arrival {
@@ -19,25 +42,25 @@ pub(in crate::commands) enum Arrival {
     /// A claim that was judged together with the other light-client updates.
     Judged(Box<Judged>),
     /// An entry that makes no claim.
-    Malformed { file: Arc<str>, malformed: Malformed },
+    Malformed { input: Input, malformed: Malformed },
     /// A field that is in no claim, and that is skipped.
-    UnknownField { file: Arc<str>, place: Place, name: String },
+    UnknownField { input: Input, place: Place, name: String },
     /// A validator that occurs a second time, and where it was met first.
-    Repeated { file: Arc<str>, place: Place, what: String, first: Origin },
+    Repeated { input: Input, place: Place, what: String, first: Origin },
     /// A file that states the drand chain which the user chose. It needs no claim of its own.
-    ChainInfo { file: Arc<str> },
+    ChainInfo { input: Input },
     /// Signatures of a chain of which their blocks do not say what they sign.
     Unverified { kind: ClaimKind, reason: &'static str, number: usize },
     /// The rounds of drand that the inputs have, from the first to the last one.
     Rounds(RoundRange),
     /// A file that cannot be read on.
-    Failed { file: Arc<str>, exit: Exit, reason: String },
+    Failed { input: Input, exit: Exit, reason: String },
 }
 
 impl Arrival {
     /// A file that cannot be read on, and why.
-    pub(in crate::commands) fn failed(file: &Arc<str>, error: &InputError) -> Self {
-        Self::Failed { file: file.clone(), exit: error.exit(), reason: error.to_string() }
+    pub(in crate::commands) fn failed(input: &Input, error: &InputError) -> Self {
+        Self::Failed { input: input.clone(), exit: error.exit(), reason: error.to_string() }
     }
 
     /// The judgement, if there is one.
@@ -149,8 +172,6 @@ pub(in crate::commands) enum Fault {
     Undecided(judge::Undecided),
     /// A check of the format failed.
     Check(Check),
-    /// None of the claims that vouch for its keys is valid.
-    RestsOn(Arc<Vec<Origin>>),
     /// It is signed for this network, and not for the one that was expected.
     OtherNetwork(String),
 }
@@ -170,7 +191,7 @@ impl Judged {
     /// The signature as one of the checks, for claims of a format that has checks.
     pub(super) fn signature_check(&self) -> Check {
         let (result, detail) = match &self.fault {
-            None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
+            None => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
             Some(fault @ (Fault::Signature(_) | Fault::Undecided(_) | Fault::OtherNetwork(_))) => {
                 (CheckResult::Failed, fault.to_string())
             }
@@ -198,34 +219,26 @@ impl fmt::Display for Fault {
             Self::Signature(fault) => fault.fmt(f),
             Self::Undecided(undecided) => undecided.fmt(f),
             Self::Check(check) => check.fmt(f),
-            Self::RestsOn(updates) => match updates.as_slice() {
-                [] => f.write_str("its committee rests on nothing"),
-                [update] => write!(f, "its committee rests on {update}, which is invalid"),
-                [update, others @ ..] => {
-                    let others = plural(others.len(), "other update");
-                    write!(f, "its committee rests on {update} and {others}, none of which is valid")
-                }
-            },
             Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
         }
     }
 }
 
 /// An entry with its suite found.
-pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -> Arrival {
-    match entry.and_then(|record| pend(file, record, default)) {
+pub(super) fn arrive(input: &Input, entry: Entry, default: Option<AnySuite>) -> Arrival {
+    match entry.and_then(|record| pend(input, record, default)) {
         Ok(pending) => Arrival::Claim(Box::new(pending)),
-        Err(malformed) => Arrival::Malformed { file: file.clone(), malformed },
+        Err(malformed) => Arrival::Malformed { input: input.clone(), malformed },
     }
 }
 
-fn pend(file: &Arc<str>, record: Record, default: Option<AnySuite>) -> Result<Pending, Malformed> {
+fn pend(input: &Input, record: Record, default: Option<AnySuite>) -> Result<Pending, Malformed> {
     // The record's bytes are those of its id and its checks too.
-    let bytes = size_of::<Pending>() + file.len() + record.bytes();
+    let bytes = size_of::<Pending>() + input.name.len() + record.bytes();
     let (claim, said) = record.split(default)?;
     let about = About {
         id: said.id,
-        origin: Origin { document: file.to_string(), place: said.place },
+        origin: input.at(said.place),
         checks: said.checks,
         rests_on: said.rests_on,
         by_default: said.by_default,
@@ -243,7 +256,7 @@ mod tests {
     fn the_name_of_an_entry_that_makes_no_claim_counts() {
         let malformed = |id: &str| {
             let malformed = Malformed::new(Place::Line(1), "no claim").with_id(Some(Id::text(id)));
-            Arrival::Malformed { file: "claims.jsonl".into(), malformed }
+            Arrival::Malformed { input: Input::new(0, "claims.jsonl"), malformed }
         };
         assert_eq!(malformed(&"a".repeat(30_000)).bytes() - malformed("").bytes(), 30_000);
     }

@@ -7,17 +7,17 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, InputError, ParquetFileError, Place, SigningContext, change,
+    Entry, Format, InputError, ParquetFileError, Place, Record, SigningContext,
+    change::{self, Changes},
     compression::{Unpacked, unpack},
-    deposit,
+    deposit::{self, Deposits},
     drand::{self, ChainInfo, DrandOptions, Rounds},
-    exit,
+    exit::{self, Exits},
     jsonl::JsonLines,
     key_sets::KeySets,
     light_client::{Document, Lesson, TRUSTED_ROOT},
@@ -28,7 +28,7 @@ use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
 
 use super::{
     arguments::Arguments,
-    arrival::{Arrival, Pusher, arrive},
+    arrival::{Arrival, Input, Pusher, arrive},
     light_client::LightClient,
     subjects::Subjects,
     unused,
@@ -44,22 +44,24 @@ pub(super) struct Inputs {
     key_sets: KeySets,
     light_client: LightClient,
     lessons: Vec<Lesson>,
+    /// What a flag about trust does not concern.
+    warnings: Vec<String>,
     /// Their verdicts, once they are known, by document.
     judged: Vec<Vec<Arrival>>,
 }
 
 /// A document that cannot be read.
 pub(super) struct Unreadable {
-    pub(super) name: Arc<str>,
+    pub(super) input: Input,
     pub(super) error: InputError,
 }
 
-/// One input.
+/// Where an input is read.
 enum Source {
     /// A file that is opened when its turn comes.
-    File(Arc<str>, PathBuf, Format),
+    File(Input, PathBuf, Format),
     /// Standard input or a pipe, which cannot be opened a second time.
-    Stream(Arc<str>, Format, Box<dyn BufRead + Send>),
+    Stream(Input, Format, Box<dyn BufRead + Send>),
     /// A light-client document, by its index.
     Document(usize),
 }
@@ -81,6 +83,7 @@ impl Inputs {
             key_sets: KeySets::default(),
             light_client: LightClient::default(),
             lessons: Vec::new(),
+            warnings: Vec::new(),
             judged: Vec::new(),
         };
         let committees =
@@ -89,32 +92,34 @@ impl Inputs {
         let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
         let paths = if arguments.files.is_empty() { &standard } else { &arguments.files[..] };
-        for path in paths {
-            let name: Arc<str> = name_of(path).into();
+        for (index, path) in paths.iter().enumerate() {
+            let input = Input::new(index, name_of(path));
             let Looked { format, reader, was_packed } =
-                look(path, arguments.format).map_err(|failure| failure.context(name.clone()))?;
+                look(path, arguments.format).map_err(|failure| failure.context(input.name.clone()))?;
             let format = match format {
                 Ok(format) => format,
                 Err(error) => {
-                    unreadable.push(Unreadable { name, error });
+                    unreadable.push(Unreadable { input, error });
                     continue;
                 }
             };
-            formats.push(format);
+            formats.push((input.clone(), format));
             if format == Format::LightClient {
-                match Document::read(reader, &name) {
+                match Document::read(reader, index, &input.name) {
                     Ok(document) => {
                         inputs.files.push(Source::Document(documents.len()));
-                        documents.push((name, document));
+                        documents.push((input, document));
                     }
-                    Err(error) => unreadable.push(Unreadable { name, error }),
+                    Err(error) => unreadable.push(Unreadable { input, error }),
                 }
             } else if !is_dash(path) && path.is_file() && !(was_packed && format == Format::Parquet) {
-                inputs.files.push(Source::File(name, path.clone(), format));
+                inputs.files.push(Source::File(input, path.clone(), format));
             } else {
-                inputs.files.push(Source::Stream(name, format, reader));
+                inputs.files.push(Source::Stream(input, format, reader));
             }
         }
+        inputs.warnings = unused::warnings(arguments, formats.iter().map(|(input, format)| (&*input.name, *format)));
+        let formats: Vec<Format> = formats.into_iter().map(|(_, format)| format).collect();
         // What an input that cannot be read would have used is not known.
         if unreadable.is_empty() {
             unused::refuse(arguments, &formats)?;
@@ -138,6 +143,11 @@ impl Inputs {
         &self.lessons
     }
 
+    /// What to say of inputs that a flag about trust does not concern.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// Takes out the light-client documents, whose updates are judged together.
     pub(super) fn take_light_client(&mut self) -> LightClient {
         std::mem::take(&mut self.light_client)
@@ -154,53 +164,39 @@ impl Inputs {
         let mut subjects = Subjects::default();
         for source in self.files {
             let reading = Reading { drand: &self.drand, expected: &self.expected, key_sets: &self.key_sets };
-            let (name, entries) = match source {
+            let (input, entries) = match source {
                 Source::Document(i) => {
                     if judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| to.push(a)).is_none() {
                         return;
                     }
                     continue;
                 }
-                Source::File(name, path, format) => (name, read_file(&path, format, &reading)),
-                Source::Stream(name, format, reader) => (name, read(reader, format, &reading)),
+                Source::File(input, path, format) => (input, read_file(&path, format, &reading)),
+                Source::Stream(input, format, reader) => (input, read(reader, format, &reading)),
             };
             let heard = match entries {
                 Ok(Entries::Drand(mut rounds)) => {
-                    let heard = send(to, &name, self.suite, &mut *rounds);
+                    let heard = send_naming(to, &input, self.suite, &mut *rounds, |_| None);
                     // A chain info speaks for the rounds of its own document alone. One that agrees with the flag may stand alone.
                     if rounds.chain_info().is_some() && self.drand.chain.is_some() {
-                        heard.and_then(|()| to.push(Arrival::ChainInfo { file: name }))
+                        heard.and_then(|()| to.push(Arrival::ChainInfo { input }))
                     } else {
                         heard
                     }
                 }
-                Ok(Entries::Lines(mut lines)) => loop {
-                    let Some(entry) = lines.next() else { break Some(()) };
-                    let unknown = lines.take_unknown().into_iter();
-                    let heard = send(to, &name, self.suite, std::iter::once(entry)).and_then(|()| {
-                        let mut fields = unknown.map(|(field, place)| (name.clone(), place, field));
-                        fields.try_for_each(|(file, place, name)| to.push(Arrival::UnknownField { file, place, name }))
-                    });
-                    if heard.is_none() {
-                        break None;
-                    }
-                },
+                Ok(Entries::Lines(mut lines)) => send_naming(to, &input, self.suite, &mut *lines, |_| None),
                 Ok(Entries::Rows(mut rows)) => {
                     let mut columns = rows.unknown_columns().into_iter();
-                    let unknown =
-                        |column| Arrival::UnknownField { file: name.clone(), place: Place::Row(1), name: column };
+                    let unknown = |name| Arrival::UnknownField { input: input.clone(), place: Place::Row(1), name };
                     let heard = columns.try_for_each(|column| to.push(unknown(column)));
-                    heard.and_then(|()| send(to, &name, self.suite, &mut *rows))
+                    heard.and_then(|()| send(to, &input, self.suite, &mut *rows))
                 }
-                Ok(Entries::OfValidators(format, mut entries)) => entries.try_for_each(|entry| {
-                    let repeated = match &entry {
-                        Ok(Ok(record)) => subjects.repeated(format, record, &name),
-                        _ => None,
-                    };
-                    send(to, &name, self.suite, std::iter::once(entry))?;
-                    repeated.map_or(Some(()), |repeated| to.push(repeated))
-                }),
-                Err(error) => to.push(Arrival::failed(&name, &error)),
+                Ok(Entries::OfValidators(format, mut entries)) => {
+                    send_naming(to, &input, self.suite, &mut *entries, |record| {
+                        subjects.repeated(format, record, &input)
+                    })
+                }
+                Err(error) => to.push(Arrival::failed(&input, &error)),
             };
             if heard.is_none() {
                 return;
@@ -214,26 +210,81 @@ fn rests_on_trust(lesson: &Lesson) -> bool {
     lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT)
 }
 
-/// Sends a file's entries on. Returns `None` if the other end was dropped.
+/// Sends an input's entries on. Returns `None` if the other end was dropped.
 fn send(
     to: &Pusher,
-    file: &Arc<str>,
+    input: &Input,
     suite: Option<AnySuite>,
     mut entries: impl Iterator<Item = Result<Entry, InputError>>,
 ) -> Option<()> {
     entries.try_for_each(|entry| {
         to.push(match entry {
-            Ok(entry) => arrive(file, entry, suite),
-            Err(error) => Arrival::failed(file, &error),
+            Ok(entry) => arrive(input, entry, suite),
+            Err(error) => Arrival::failed(input, &error),
         })
     })
+}
+
+/// Sends an input's entries on, each with what is to be said beside it, and with the fields that it was the first to have and that are
+/// skipped. Returns `None` if the other end was dropped.
+fn send_naming(
+    to: &Pusher,
+    input: &Input,
+    suite: Option<AnySuite>,
+    entries: &mut dyn Skipping,
+    mut beside: impl FnMut(&Record) -> Option<Arrival>,
+) -> Option<()> {
+    while let Some(entry) = entries.next() {
+        let beside = if let Ok(Ok(record)) = &entry { beside(record) } else { None };
+        send(to, input, suite, std::iter::once(entry))?;
+        for (name, place) in entries.take_unknown() {
+            to.push(Arrival::UnknownField { input: input.clone(), place, name })?;
+        }
+        beside.map_or(Some(()), |arrival| to.push(arrival))?;
+    }
+    Some(())
+}
+
+/// A reader that names the fields that it skips.
+trait Skipping: Iterator<Item = Result<Entry, InputError>> {
+    fn take_unknown(&mut self) -> Vec<(String, Place)>;
+}
+
+impl Skipping for JsonLines<Box<dyn BufRead + Send>> {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Rounds {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Deposits {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Changes {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
+}
+
+impl Skipping for Exits {
+    fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        Self::take_unknown(self)
+    }
 }
 
 /// The entries of one input, and the error that ends it.
 enum Entries {
     Lines(Box<JsonLines<Box<dyn BufRead + Send>>>),
     Drand(Box<Rounds>),
-    OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
+    OfValidators(Format, Box<dyn Skipping>),
     Rows(Box<ParquetRows>),
 }
 

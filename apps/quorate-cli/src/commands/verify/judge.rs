@@ -4,14 +4,14 @@ use std::{collections::HashMap, sync::Arc};
 
 use quorate::{Verifier, Work};
 use quorate_formats::{
-    Origin,
+    Malformed, Origin,
     judge::{self, Item, Window, WindowLimit},
 };
 use quorate_host::exit::Failure;
 
 use super::{
     arguments::{Arguments, EngineArguments},
-    arrival::{Arrival, Fault, Judged, Waiting, arrive},
+    arrival::{About, Arrival, Fault, Input, Judged, Waiting, arrive},
     light_client::LightClient,
     memory::Memory,
 };
@@ -69,8 +69,8 @@ impl Judge {
         self.judge.verifier().known()
     }
 
-    /// Judges the light-client updates of all documents, window by window, and then refuses those whose committee rests on an
-    /// update that is not valid.
+    /// Judges the light-client updates of all documents, window by window, and then takes back what it says of those whose committee
+    /// rests on no update that is valid.
     pub(super) fn light_client(
         &mut self,
         light_client: &LightClient,
@@ -78,13 +78,13 @@ impl Judge {
     ) -> Result<JudgedUpdates, Failure> {
         let (mut window, mut judgements) = (Window::new(limit), Judgements::default());
         let (mut arrivals, mut lengths) = (Vec::new(), Vec::new());
-        for (file, entries) in light_client.updates() {
+        for (input, entries) in light_client.updates() {
             let mut length = 0;
             for entry in entries {
                 if window.is_full() {
                     arrivals.extend(judgements.count(self.judge(window.take())?));
                 }
-                window.push(arrive(file, entry, None).into_item());
+                window.push(arrive(input, entry, None).into_item());
                 length += 1;
             }
             lengths.push(length);
@@ -96,7 +96,9 @@ impl Judge {
         // The network is the cause only if nothing is valid on the one that was chosen.
         let found = if judged.iter().any(|judged| judged.is_valid()) { None } else { light_client.signed_for() };
         let cause = found.map(|found| name_network(&mut judged, &found, light_client.network()));
-        refuse_what_rests_on_invalid_claims(&mut judged);
+        if cause.is_none() {
+            take_back_what_nothing_valid_proves(&mut arrivals);
+        }
         let mut arrivals = arrivals.into_iter();
         let documents = lengths.into_iter().map(|length| arrivals.by_ref().take(length).collect()).collect();
         Ok(JudgedUpdates { documents, judgements, cause })
@@ -140,20 +142,24 @@ fn name_network(judged: &mut [&mut Judged], found: &str, expected: &str) -> Stri
     format!("the light-client updates are signed for {found}, and not as {expected} signs; give --network {found}")
 }
 
-/// An invalid claim vouches for nothing, nor does a claim that rests on such claims alone. Cost: linear.
-fn refuse_what_rests_on_invalid_claims(judged: &mut [&mut Judged]) {
+/// An invalid update vouches for nothing, nor does one whose committee rests on such updates alone. Who signs what rests on them is not
+/// known, so it is not judged, whatever came of its signature and its checks. Cost: linear.
+fn take_back_what_nothing_valid_proves(arrivals: &mut [Arrival]) {
     struct Committee {
         vouchers: Arc<Vec<Origin>>,
         /// The places of the claims that rest on it.
         resting: Vec<usize>,
     }
+    let judged = |place: usize| if let Arrival::Judged(judged) = &arrivals[place] { Some(judged) } else { None };
+    let is_valid = |place: &usize| judged(*place).is_some_and(|judged| judged.is_valid());
     let mut proven = Vec::new();
     // All claims of a committee share the list of the claims that vouch for it.
     let mut committees = HashMap::<*const Vec<Origin>, Committee>::new();
-    for (place, judged) in judged.iter().enumerate().filter(|(_, judged)| judged.is_valid()) {
-        match &judged.about.rests_on {
-            None => proven.push(place),
-            Some(vouchers) => {
+    for place in 0..arrivals.len() {
+        match judged(place).map(|judged| &judged.about.rests_on) {
+            None => {}
+            Some(None) => proven.extend(Some(place).filter(is_valid)),
+            Some(Some(vouchers)) => {
                 let committee = committees.entry(Arc::as_ptr(vouchers));
                 let new = || Committee { vouchers: vouchers.clone(), resting: Vec::new() };
                 committee.or_insert_with(new).resting.push(place);
@@ -167,13 +173,18 @@ fn refuse_what_rests_on_invalid_claims(judged: &mut [&mut Judged]) {
         }
     }
     while let Some(place) = proven.pop() {
-        for key in vouched.remove(&judged[place].about.origin).unwrap_or_default() {
-            proven.extend(committees.remove(&key).into_iter().flat_map(|committee| committee.resting));
+        let keys = judged(place).and_then(|judged| vouched.remove(&judged.about.origin)).unwrap_or_default();
+        for key in keys {
+            let resting = committees.remove(&key).into_iter().flat_map(|committee| committee.resting);
+            proven.extend(resting.filter(is_valid));
         }
     }
     for Committee { vouchers, resting } in committees.into_values() {
         for place in resting {
-            judged[place].fault = Some(Fault::RestsOn(vouchers.clone()));
+            let Arrival::Judged(judged) = &arrivals[place] else { continue };
+            let About { id, origin, .. } = &judged.about;
+            let malformed = Malformed::of_unproven_committee(origin.place, id.clone(), &vouchers);
+            arrivals[place] = Arrival::Malformed { input: Input::of(origin), malformed };
         }
     }
 }
@@ -208,19 +219,26 @@ mod tests {
             ("updates.json", updates.to_string()),
             ("finality.json", read("finality.json")),
         ];
-        let documents = documents.map(|(name, text)| (Arc::from(name), Document::read(text.as_bytes(), name).unwrap()));
-        let (light_client, _) = LightClient::learn(&arguments, Vec::new(), documents.into()).unwrap();
+        let documents = documents.into_iter().enumerate().map(|(index, (name, text))| {
+            (Input::new(index, name), Document::read(text.as_bytes(), index, name).unwrap())
+        });
+        let (light_client, _) = LightClient::learn(&arguments, Vec::new(), documents.collect()).unwrap();
         let judged = |items| {
             let limit = WindowLimit { items, bytes: usize::MAX };
             let mut judge = Judge::without_memory(&arguments.engine);
             let judged = judge.light_client(&light_client, limit).unwrap();
-            let fault = |mut arrival: Arrival| arrival.judged().unwrap().fault().map(ToString::to_string);
+            let fault = |mut arrival: Arrival| match &mut arrival {
+                Arrival::Malformed { malformed, .. } => Some(malformed.reason.clone()),
+                arrival => arrival.judged().unwrap().fault().map(ToString::to_string),
+            };
             let documents = judged.documents.into_iter().map(|each| each.into_iter().map(fault).collect());
             documents.collect::<Vec<Vec<_>>>()
         };
         let at_once = judged(usize::MAX);
         let [none, updates, finality] = at_once.as_slice() else { panic!("{at_once:?}") };
-        let rests = |fault: &Option<String>| fault.as_ref().is_some_and(|fault| fault.contains("rests on"));
+        let rests = |fault: &Option<String>| {
+            fault.as_ref().is_some_and(|fault| fault.contains("not known, because it rests on"))
+        };
         assert!(none.is_empty() && updates[1..].iter().chain(finality).all(rests), "{at_once:?}");
         assert_eq!(updates[0].as_deref(), Some("the signature does not match the keys and messages"));
         for items in [1, 2] {

@@ -1,20 +1,18 @@
 //! The light-client documents of a run. All are read before the first update is judged, because one may contain the committee that
 //! another needs.
 
-use std::sync::Arc;
-
 use quorate_formats::{
     Entry,
     light_client::{BeaconNetwork, Document, Lesson, SyncCommittees},
 };
 use quorate_host::exit::Failure;
 
-use super::arguments::Arguments;
+use super::{arguments::Arguments, arrival::Input};
 
 /// The documents, and the committees that are known.
 #[derive(Default)]
 pub(super) struct LightClient {
-    names: Vec<Arc<str>>,
+    inputs: Vec<Input>,
     documents: Vec<Document>,
     /// What the user gave.
     given: SyncCommittees,
@@ -30,18 +28,18 @@ impl LightClient {
     pub(super) fn learn(
         arguments: &Arguments,
         committee_files: Vec<(String, String)>,
-        documents: Vec<(Arc<str>, Document)>,
+        documents: Vec<(Input, Document)>,
     ) -> Result<(Self, Vec<Lesson>), Failure> {
         let network = arguments.beacon_network().map_err(|error| Failure::usage(error).context("--network"))?;
         let mut given = arguments.trusted_root.map_or_else(SyncCommittees::default, SyncCommittees::trusting);
         for (name, text) in committee_files {
             given.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
         }
-        let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
+        let (inputs, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
         let mut committees = given.clone();
         let least_participants = arguments.least_participants();
         let lessons = committees.learn(&documents, &network, least_participants);
-        Ok((Self { names, documents, given, committees, network: Some(network), least_participants }, lessons))
+        Ok((Self { inputs, documents, given, committees, network: Some(network), least_participants }, lessons))
     }
 
     /// The network's name in messages.
@@ -50,10 +48,10 @@ impl LightClient {
     }
 
     /// The entries of each document. An update has a copy of its keys, so they are made one by one.
-    pub(super) fn updates(&self) -> impl Iterator<Item = (&Arc<str>, impl Iterator<Item = Entry>)> {
+    pub(super) fn updates(&self) -> impl Iterator<Item = (&Input, impl Iterator<Item = Entry>)> {
         let documents = self.network.iter().flat_map(|network| self.documents.iter().map(move |each| (network, each)));
         let entries = documents.map(|(network, document)| self.entries(document, &self.committees, network));
-        self.names.iter().zip(entries)
+        self.inputs.iter().zip(entries)
     }
 
     /// The other network that is known and on which an update is valid.

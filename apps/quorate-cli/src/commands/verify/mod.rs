@@ -25,7 +25,7 @@ use std::{num::NonZeroUsize, thread, time::Duration};
 use anyhow::anyhow;
 pub(super) use arguments::suites;
 pub use arguments::{Arguments, EngineArguments, SoundnessBits};
-pub(super) use arrival::{About, Arrival, Pending, Pusher};
+pub(super) use arrival::{About, Arrival, Input, Pending, Pusher};
 use inputs::{Inputs, Unreadable};
 use interrupt::Ended;
 pub(super) use interrupt::Interrupt;
@@ -43,9 +43,10 @@ impl Arguments {
         let mut judge = Judge::new(&self)?;
         let mut report = Report::new(&self);
         let (mut inputs, unreadable) = Inputs::open(&self)?;
-        for Unreadable { name, error } in unreadable {
-            report.unreadable(&name, error.exit(), &error.to_string());
+        for Unreadable { input, error } in unreadable {
+            report.unreadable(&input, error.exit(), &error.to_string());
         }
+        inputs.warnings().iter().for_each(|warning| report.warn(warning));
         let updates = judge.light_client(&inputs.take_light_client(), WindowLimit::of(self.engine.threads()))?;
         updates.cause.into_iter().for_each(|cause| report.cause(cause));
         for lesson in inputs.lessons() {

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io::{self, IsTerminal, Write},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -23,7 +24,7 @@ use serde::Serialize;
 
 use super::{
     arguments::{Arguments, EngineArguments},
-    arrival::{Arrival, Fault, Judged},
+    arrival::{Arrival, Fault, Input, Judged},
     interrupt::Ended,
     judge::{Judge, Judgements},
 };
@@ -49,10 +50,10 @@ pub(in crate::commands) struct Report {
     listed: usize,
     /// Valid claims that are not listed, because so many are.
     not_listed: usize,
-    /// Inputs that must have a claim, and of which nothing was heard yet.
-    silent: BTreeSet<String>,
+    /// The names of inputs that must have a claim, and of which nothing was heard yet, by their places among the inputs.
+    silent: BTreeMap<usize, Arc<str>>,
     /// Inputs that say which keys verify claims, and need no claim of their own if another input has one.
-    naming_keys: BTreeSet<String>,
+    naming_keys: BTreeSet<usize>,
     /// The suite that was given for claims that name none.
     suite: Option<&'static str>,
     /// Whether key sets were given.
@@ -221,16 +222,17 @@ impl Report {
             blocks: None,
             engine: arguments.engine.clone(),
         };
-        let inputs = match &arguments.files[..] {
-            [] => BTreeSet::from([name_of("-".as_ref())]),
+        let names = match &arguments.files[..] {
+            [] => vec![name_of("-".as_ref())],
             files => files.iter().map(|path| name_of(path)).collect(),
         };
+        let inputs = names.into_iter().enumerate().map(|(index, name)| Input::new(index, name));
         let has_key_sets = !arguments.key_set.is_empty();
         Self { suite: suite_for_claims(arguments), has_key_sets, ..Self::styled(style, inputs) }
     }
 
     /// A report in this style, about inputs of which each must have a claim.
-    pub(in crate::commands) fn styled(style: Style, inputs: BTreeSet<String>) -> Self {
+    pub(in crate::commands) fn styled(style: Style, inputs: impl Iterator<Item = Input>) -> Self {
         // Of other chains the number of blocks is not known before they are read.
         let progress = || style.blocks.filter(|blocks| *blocks > 0).map_or_else(progress, progress_of_blocks);
         Self {
@@ -243,7 +245,7 @@ impl Report {
             complaints: Complaints::default(),
             listed: 0,
             not_listed: 0,
-            silent: inputs,
+            silent: inputs.map(|Input { index, name }| (index, name)).collect(),
             naming_keys: BTreeSet::new(),
             suite: None,
             has_key_sets: false,
@@ -263,13 +265,13 @@ impl Report {
     fn arrival(&mut self, arrival: Arrival) -> Result<(), Failure> {
         match arrival {
             Arrival::Judged(judged) => return self.claim(&judged),
-            Arrival::Malformed { file, malformed } => return self.malformed(&file, &malformed),
-            Arrival::UnknownField { file, place, name } => self.unknown_field(&file, place, &name),
-            Arrival::Repeated { file, place, what, first } => self.repeated(&file, place, &what, &first),
-            Arrival::ChainInfo { file } => self.names_keys(&file),
+            Arrival::Malformed { input, malformed } => return self.malformed(&input, &malformed),
+            Arrival::UnknownField { input, place, name } => self.unknown_field(&input.name, place, &name),
+            Arrival::Repeated { input, place, what, first } => self.repeated(&input.name, place, &what, &first),
+            Arrival::ChainInfo { input } => self.names_keys(input.index),
             Arrival::Unverified { kind, reason, number } => self.unverified(kind, reason, number),
             Arrival::Rounds(rounds) => self.rounds(rounds),
-            Arrival::Failed { file, exit, reason } => self.unreadable(&file, exit, &reason),
+            Arrival::Failed { input, exit, reason } => self.unreadable(&input, exit, &reason),
             Arrival::Claim(_) => unreachable!("the judge has judged every claim"),
         }
         Ok(())
@@ -278,7 +280,7 @@ impl Report {
     /// A claim and its judgement.
     fn claim(&mut self, judged: &Judged) -> Result<(), Failure> {
         let index = self.tally.entries();
-        self.heard(&judged.about.origin.document);
+        self.heard(judged.about.origin.input);
         let at = self.style.at(&judged.about.origin);
         self.tally.count(index, at.clone(), judged);
         self.exit = self.exit.max(match judged.fault() {
@@ -311,9 +313,9 @@ impl Report {
     }
 
     /// An entry that makes no claim.
-    pub(super) fn malformed(&mut self, file: &str, malformed: &Malformed) -> Result<(), Failure> {
-        let index = self.tally.entries();
-        self.heard(file);
+    pub(super) fn malformed(&mut self, input: &Input, malformed: &Malformed) -> Result<(), Failure> {
+        let (index, file) = (self.tally.entries(), &*input.name);
+        self.heard(input.index);
         self.tally.malformed += 1;
         self.exit = self.exit.max(Exit::Usage);
         // Of an update whose committee was told and not believed, the committee is the cause.
@@ -331,10 +333,10 @@ impl Report {
     }
 
     /// A file that cannot be read on.
-    pub(in crate::commands) fn unreadable(&mut self, file: &str, exit: Exit, reason: &str) {
-        self.heard(file);
+    pub(in crate::commands) fn unreadable(&mut self, input: &Input, exit: Exit, reason: &str) {
+        self.heard(input.index);
         self.exit = self.exit.max(exit);
-        self.refuse(file, reason);
+        self.refuse(&input.name, reason);
     }
 
     /// Signatures of a chain that cannot be verified, and why.
@@ -357,6 +359,11 @@ impl Report {
         self.tally.left_out.push(text.to_owned());
     }
 
+    /// Something without which a verdict would look like more than it is, so `--quiet` does not hide it.
+    pub(super) fn warn(&self, text: &str) {
+        self.say(text);
+    }
+
     /// Something that the user should know, and that is not an error.
     pub(in crate::commands) fn remark(&self, text: &str) {
         if !self.style.quiet {
@@ -373,8 +380,8 @@ impl Report {
     }
 
     /// Notes that an input is not empty.
-    fn heard(&mut self, file: &str) {
-        self.silent.remove(file);
+    fn heard(&mut self, input: usize) {
+        self.silent.remove(&input);
     }
 
     /// A field that is skipped. A misspelt field may be one that was meant.
@@ -401,14 +408,14 @@ impl Report {
     }
 
     /// An input that states a drand chain or a sync committee. It needs no claim of its own if another input has one.
-    fn names_keys(&mut self, file: &str) {
-        self.naming_keys.insert(file.to_owned());
+    fn names_keys(&mut self, input: usize) {
+        self.naming_keys.insert(input);
     }
 
     /// What a light-client document taught about a committee.
     pub(super) fn lesson(&mut self, lesson: &Lesson) {
         let Lesson { origin, period, .. } = lesson;
-        self.names_keys(&origin.document);
+        self.names_keys(origin.input);
         self.tally.committees += 1;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
@@ -418,11 +425,21 @@ impl Report {
                 return;
             }
             let failed = lesson.checks.iter().find(|check| check.failed());
-            let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
+            let unproved = lesson.checks.first().filter(|check| check.result == CheckResult::NotPossible);
+            let why = match (failed, unproved) {
+                (Some(_), _) => String::new(),
+                (None, Some(check)) => format!(": {}", check.detail),
+                (None, None) => ": it contradicts what is known".to_owned(),
+            };
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
             self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
         } else {
             self.tally.unproved(origin, &lesson.checks);
+        }
+        // The update may be valid for the caller, and yet nobody learns from it.
+        let too_few = lesson.checks.iter().find(|check| check.result == CheckResult::NotPossible);
+        if let (Teaching::NotProven, Some(why)) = (lesson.teaching, too_few) {
+            self.remark(&format!("{origin}: its committee of period {period} is not believed: {}", why.detail));
         }
         // What is trusted unless somebody compares the root is said with --quiet, too.
         let was_compared = lesson.checks.iter().any(|check| check.name == TRUSTED_ROOT);
@@ -474,8 +491,8 @@ impl Report {
             // Nothing to verify is not a success: an empty input may be the output of a command that failed.
             let claims_elsewhere = self.tally.entries() > 0;
             let mut silent = std::mem::take(&mut self.silent);
-            silent.retain(|file| !(claims_elsewhere && self.naming_keys.contains(file)));
-            for file in silent {
+            silent.retain(|input, _| !(claims_elsewhere && self.naming_keys.contains(input)));
+            for file in silent.into_values() {
                 self.exit = self.exit.max(Exit::Usage);
                 self.refuse(&file, "found no claim, expected at least one; check what wrote this input");
             }
@@ -628,7 +645,7 @@ impl Report {
             Some(_) if judged.is_legal_lie() => "legal",
             Some(_) => "INVALID",
         };
-        let Origin { document, place } = &judged.about.origin;
+        let Origin { document, place, .. } = &judged.about.origin;
         let place = if self.style.several { plain(&format!("{document}, {place}")) } else { place.to_string() };
         let id = judged.about.id.as_ref();
         let name = match id {

@@ -163,6 +163,29 @@ fn the_hash_of_a_known_chain_with_another_key_is_an_error() {
     verify_input(&[], forged.to_string()).exits(2).says("of the chain quicknet").says("that chain has \"83cf");
 }
 
+/// A round under a key of one's own was valid although it says that it is of quicknet.
+#[test]
+fn a_round_that_states_a_known_chain_under_another_key_is_invalid() {
+    let message = Sha256::digest(7_u64.to_be_bytes());
+    let own = single(MinPk::DrandUnchained, 1, &message[..], &message[..]);
+    let input = |said: Value| {
+        let mut beacon = json!({"round": 7, "signature": own["signature"]});
+        beacon.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+        let info = json!({"public_key": own["public_key"], "schemeID": "pedersen-bls-unchained"});
+        json!({"chain_info": info, "beacons": [beacon]}).to_string()
+    };
+    let hash = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971";
+    for said in [json!({"chain": "quicknet"}), json!({"chain_hash": hash}), json!({"metadata": {"chainHash": hash}})] {
+        let ran = verify_input(&["--verdicts"], input(said)).exits(1);
+        let reason = ran.object()["reason"].as_str().unwrap().to_owned();
+        assert!(
+            reason.starts_with("chain: the round ") && reason.contains("a round of another chain than"),
+            "{reason}"
+        );
+    }
+    verify_input(&[], input(json!({"metadata": {"beaconID": "default"}}))).exits(0);
+}
+
 #[test]
 fn a_chained_round_needs_the_one_before() {
     let chained = bundle("drand-default.json")["beacons"][1].clone();
@@ -171,6 +194,20 @@ fn a_chained_round_needs_the_one_before() {
     verify_input(&["--chain", "default"], alone.to_string()).exits(2).says("lacks \"previous_signature\"");
     let other = bundle("drand-default.json")["beacons"][2]["previous_signature"].clone();
     verify_input(&["--chain", "default"], with(chained, "previous_signature", other).to_string()).exits(1);
+}
+
+/// A claim under the attacker's key that is a round as well was valid as a claim, whatever chain the flag names.
+#[test]
+fn a_round_that_is_a_claim_as_well_is_neither() {
+    let folder = Folder::new();
+    let both = with(single(MinPk::Eth2, 1, &[1], &[1]), "round", 7);
+    let rounds = example("drand-quicknet.json");
+    for content in [both.to_string(), json!([both]).to_string()] {
+        let forged = folder.file("forged.json", content);
+        let ran = verify(&["-q", "--verdicts", "--chain", "quicknet", &forged, &rounds]).exits(2);
+        let ran = ran.says("the field \"message\" of the format jsonl and the field \"round\" of the format drand");
+        assert!(ran.objects().iter().all(|line| line["file"] == rounds), "{ran:?}");
+    }
 }
 
 #[test]

@@ -224,6 +224,18 @@ fn a_file_with_the_name_of_standard_input_is_not_read() {
     verify_input(&["-", "-"], lines(&[claim(1), claim(2)])).exits(2).says("standard input cannot be read twice");
 }
 
+/// What one input holds says nothing of another that has its name.
+#[test]
+fn an_empty_file_with_the_name_of_standard_input_is_said() {
+    let folder = Folder::new();
+    folder.file("standard input", "");
+    for files in [["-", "standard input"], ["standard input", "-"]] {
+        let mut verify = command("quorate");
+        let verify = verify.args(["verify", "-q"]).args(files).current_dir(folder.path(""));
+        verify.ran_with(lines(&[claim(1)])).exits(2).says("standard input: found no claim");
+    }
+}
+
 #[test]
 fn a_folder_is_told_what_reads_it() {
     let folder = Folder::new();

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use quorate_lab::vectors;
 use serde_json::Value;
 
-use crate::verify::run::{Folder, Ran, verify};
+use crate::verify::run::{Folder, Ran, Verdicts as _, claim, lines, verify};
 
 const FILES: [&str; 4] = ["bootstrap.json", "updates.json", "finality.json", "optimistic.json"];
 
@@ -195,17 +195,18 @@ fn a_forged_bootstrap_is_not_believed() {
     }
 }
 
-/// Whoever rests on an update that is false falls with it.
+/// Of what rests on an update that is false, nobody knows who signed it.
 #[test]
-fn what_rests_on_a_false_update_is_false() {
+fn what_rests_on_a_false_update_is_not_judged() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
     let mut updates = read(&folder, "updates.json");
     updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
-    let ran = with_update(&folder, &updates, &[]).exits(1);
-    let reasons: Vec<_> =
-        ran.objects().iter().map(|line| line["reason"].as_str().unwrap_or("valid").to_owned()).collect();
-    assert_eq!(reasons[0], "the signature does not match the keys and messages");
-    assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
+    let objects = with_update(&folder, &updates, &[]).exits(2).objects();
+    assert_eq!(objects[0]["reason"], "the signature does not match the keys and messages");
+    for line in &objects[1..] {
+        let reason = line["reason"].as_str().unwrap();
+        assert!(line["malformed"] == true && reason.contains("is not known, because it rests on"), "{line}");
+    }
 }
 
 /// A false update that names the true next committee makes what rests on a true one no less valid, whichever comes first.
@@ -224,12 +225,13 @@ fn what_rests_on_a_true_update_beside_false_ones_is_valid() {
         let expected = |index| !(place..place + false_ones.len()).contains(&index);
         assert_eq!(verdicts, (0..all.len()).map(expected).collect::<Vec<_>>(), "{ran:?}");
     }
-    // With false ones alone, nothing that rests on them is valid.
-    let ran = with_update(&folder, &[&false_ones[..], &updates[1..]].concat().into(), &[]).exits(1);
+    // With false ones alone, nothing that rests on them is judged. The one that too few signed does not even count.
+    let ran = with_update(&folder, &[&false_ones[..], &updates[1..]].concat().into(), &[]).exits(2);
     let objects = ran.objects();
     assert!(objects.iter().all(|line| line["valid"] == false), "{objects:?}");
+    assert!(objects[2..].iter().all(|line| line["malformed"] == true), "{objects:?}");
     let reason = objects[2]["reason"].as_str().unwrap();
-    assert!(reason.ends_with("element [0] and 1 other update, none of which is valid"), "{reason}");
+    assert!(reason.contains("element [1], which is not valid; add a bootstrap"), "{reason}");
 }
 
 /// A forged update that names another next committee and comes first makes no true one false, nor what rests on it.
@@ -257,7 +259,7 @@ fn a_forged_committee_that_comes_first_is_forgotten() {
     // If the true update is false, too, nothing that rests on either is valid.
     updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
     updates.as_array_mut().unwrap().insert(0, forged);
-    assert!(with_update(&folder, &updates, &[]).exits(1).objects().iter().all(|line| line["valid"] == false));
+    assert!(with_update(&folder, &updates, &[]).exits(2).objects().iter().all(|line| line["valid"] == false));
 }
 
 #[test]
@@ -273,6 +275,37 @@ fn only_a_bootstrap_of_the_trusted_root_is_believed() {
     let ran = ran.says("is not believed").says("trusted_root: expected").says(&other).says(&root);
     assert_eq!((&ran.object()["committees_refused"], &ran.object()["valid"]), (&Value::from(1), &Value::from(0)));
     verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 2 hexadecimal digits, expected 64");
+}
+
+/// A claim under the attacker's key that is an update as well was valid as a claim, and nothing of the update was checked.
+#[test]
+fn an_update_that_is_a_claim_as_well_is_neither() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let bootstrap = folder.join("bootstrap.json");
+    let bootstrap = bootstrap.to_str().unwrap();
+    let printed = verify(&[bootstrap]).exits(2).err;
+    let root = printed.split_whitespace().find(|word| word.starts_with("0x")).expect("the block root").to_owned();
+    let update = flipped(&read(&folder, "optimistic.json"), "/data/attested_header/beacon/state_root");
+    let both = |update: &Value| {
+        let mut both = claim(1);
+        both.as_object_mut().unwrap().extend(update.as_object().unwrap().clone());
+        both
+    };
+    let files = Folder::new();
+    let run = |content: String| {
+        let file = files.file("forged.json", content);
+        verify(&["--quiet", "--verdicts", "--trusted-root", &root, bootstrap, &file]).exits(2)
+    };
+    // In an envelope, and without one.
+    for update in [&update, &update["data"]] {
+        let forged = both(update);
+        let ran = run(forged.to_string()).says("\"message\" of the format jsonl").says("of the format light-client");
+        assert_eq!(ran.out, "");
+        let ran = run(lines(&[claim(2), forged, claim(3)])).says("line 2: found the field");
+        assert_eq!(ran.valid(), [true, true]);
+        let line = &ran.objects()[1];
+        assert_eq!((&line["malformed"], &line["valid"]), (&true.into(), &false.into()), "{line}");
+    }
 }
 
 /// A committee of the attacker's and an update that it signs, beside a true bootstrap: nothing but the flag makes it believed.

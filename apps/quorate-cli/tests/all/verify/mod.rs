@@ -9,6 +9,7 @@
 //! | [`bn254`] | the profiles on BN254 |
 //! | [`drand`] | rounds, arrays, bundles, chains |
 //! | [`light_client`] | bootstraps and updates of mainnet, true and with a bit flipped |
+//! | [`committees`] | which updates teach a sync committee, in any order |
 //! | [`limits`] | inputs that ask for much memory, under `ulimit -v` |
 //! | [`key_sets`] | `--key-set` and `quorate key-set` |
 //! | [`memory`] | `--known` and `--remember` |
@@ -21,6 +22,7 @@
 mod run;
 
 mod bn254;
+mod committees;
 mod drand;
 mod files;
 mod key_sets;

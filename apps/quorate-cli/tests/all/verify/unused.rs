@@ -30,11 +30,32 @@ fn a_flag_that_no_input_uses_is_an_error() {
             .says("claims in JSON Lines");
         assert!(ran.out.is_empty(), "no verdict before the error: {ran:?}");
     }
-    // One of several inputs is enough.
+    // One of several inputs is enough, and the others are named.
     let rounds = example("drand-quicknet.json");
-    verify(&["--chain", "quicknet", &file, &rounds]).exits(0);
+    verify(&["--chain", "quicknet", &file, &rounds]).exits(0).says("it says nothing of");
     verify(&["--network", "mainnet", &rounds]).exits(2).says("found drand rounds");
     verify_input(&["--network", "atlantis"], claims).exits(2).says("expected one of mainnet, sepolia");
+}
+
+/// Whoever writes an input chooses its format: a claim under a key of its own is valid whatever the flag trusts.
+#[test]
+fn inputs_that_a_flag_about_trust_does_not_concern_are_named() {
+    let folder = Folder::new();
+    let claims = folder.file("claims.jsonl", lines(&[claim(1)]));
+    let rounds = example("drand-quicknet.json");
+    let run = |files: &[&str]| verify(&[&["-q", "--verdicts", "--chain", "quicknet"][..], files].concat()).exits(0);
+    let expected = "warning: --chain is for drand rounds, so it says nothing of ";
+    let ran = run(&[&rounds, &claims]);
+    assert_eq!(ran.err, format!("{expected}{claims} (claims in JSON Lines)\n"));
+    assert_eq!(run(&[&rounds]).err, "");
+    let mut files = vec![&rounds[..]];
+    files.extend([&claims[..]; 12]);
+    let ran = run(&files).says("(claims in JSON Lines) and of 2 other inputs");
+    assert_eq!((ran.err.matches(&claims).count(), ran.err.lines().count()), (10, 1), "{}", ran.err);
+    // A claim says itself whether it is of a key set.
+    let keys = folder.file("keys", claim(1)["public_key"].as_str().unwrap());
+    let ran = verify(&["-q", "--suite", "eth2", "--key-set", &format!("a={keys}"), &claims, &rounds]).exits(0);
+    assert_eq!(ran.err, "");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use quorate_formats::{
 };
 use serde_json::{Value, json};
 
-use crate::verify::run::{Folder, Verdicts as _, secret, verify, verify_input};
+use crate::verify::run::{Folder, Verdicts as _, secret, single, verify, verify_input};
 
 const GWEI: u64 = 1_000_000_000;
 
@@ -92,9 +92,12 @@ fn deposits_that_lose_the_stake_fail_a_check_that_is_named() {
     not_padded[1..21].fill(0x11);
     let mut of_builders = address();
     of_builders[0] = 3;
+    let mut address_as_hash = address();
+    address_as_hash[0] = 0;
     let cases = [
         (deposit(1, "mainnet", not_padded, 32 * GWEI, [0; 4]), "withdrawal_credentials"),
         (deposit(1, "mainnet", of_builders, 32 * GWEI, [0; 4]), "withdrawal_credentials"),
+        (deposit(1, "mainnet", address_as_hash, 32 * GWEI, [0; 4]), "withdrawal_credentials"),
         (deposit(1, "mainnet", address(), 0, [0; 4]), "amount"),
         (deposit(1, "mainnet", address(), GWEI - 1, [0; 4]), "amount"),
         (deposit(1, "mainnet", address(), 2048 * GWEI + 1, [0; 4]), "amount"),
@@ -110,6 +113,21 @@ fn deposits_that_lose_the_stake_fail_a_check_that_is_named() {
     {
         verify_input(&[], json!([deposit(1, name, address(), GWEI, version)]).to_string()).exits(0);
     }
+}
+
+/// A claim under the attacker's key that is a deposit as well was valid as a claim, and the deposit was not looked at.
+#[test]
+fn a_deposit_that_is_a_claim_as_well_is_neither() {
+    let mut both = deposit(1, "mainnet", [0; 32], 0, [0; 4]);
+    for (field, value) in single(MinPk::Eth2, 2, &[1], &[1]).as_object().unwrap() {
+        both[field] = value.clone();
+    }
+    let folder = Folder::new();
+    let (forged, true_one) =
+        (folder.file("forged.json", both.to_string()), folder.file("true.json", json!([of_mainnet(1)]).to_string()));
+    let ran = verify(&["-q", "--verdicts", "--network", "mainnet", &forged, &true_one]).exits(2);
+    let ran = ran.says("the field \"message\" of the format jsonl").says("of the format deposit");
+    assert_eq!(ran.valid(), [true]);
 }
 
 /// A deposit of hoodi whose file does not say so was "valid", and lost on any other network.
@@ -143,6 +161,33 @@ fn deposits_are_compared_with_the_network_of_the_flag() {
     let mut nameless = of_mainnet(1);
     nameless.as_object_mut().unwrap().remove("network_name");
     assert!(reason(&json!([nameless]), &["--network", "holesky"]).starts_with("fork_version: "));
+}
+
+/// A misspelt field may be one that was meant, so it is named as one of a claim is.
+#[test]
+fn fields_that_are_skipped_are_named_once() {
+    let with = |mut document: Value, pointer: &str, field: &str| {
+        document.pointer_mut(pointer).unwrap()[field] = 1.into();
+        json!([document.clone(), document]).to_string()
+    };
+    let key = const_hex::encode_prefixed(key(1));
+    let exits = ["--network", "mainnet", "--public-key", &format!("5={key}")];
+    for (document, arguments, name) in [
+        (with(of_mainnet(1), "", "ammount"), &[][..], "ammount"),
+        (with(change(1, 5, "mainnet"), "/message", "fee"), &[], "message.fee"),
+        (with(change(1, 5, "mainnet"), "/metadata", "network"), &[], "metadata.network"),
+        (with(exit(1, 5, 9, "mainnet"), "", "fork_version"), &exits, "fork_version"),
+    ] {
+        let ran = verify_input(arguments, &document).exits(0);
+        let warning = format!("standard input, element [0]: warning: the unknown field {name:?} is skipped");
+        assert_eq!((ran.err.matches("unknown field").count(), ran.err.contains(&warning)), (1, true), "{}", ran.err);
+        assert!(!verify_input(&[arguments, &["-q"]].concat(), &document).exits(0).err.contains("unknown"));
+    }
+    for (document, arguments) in
+        [(of_mainnet(1), &[][..]), (change(1, 5, "mainnet"), &[]), (exit(1, 5, 9, "mainnet"), &exits)]
+    {
+        assert!(!verify_input(arguments, json!([document]).to_string()).exits(0).err.contains("unknown field"));
+    }
 }
 
 #[test]
@@ -205,6 +250,29 @@ fn changes_without_metadata_need_the_network() {
     let by_hand = ["--genesis-validators-root", &root, "--fork-version", "00000000"];
     verify_input(&by_hand, bare.to_string()).exits(0);
     assert_eq!(reason(&bare, &["--network", "holesky"]), "the signature does not match the keys and messages");
+}
+
+/// Each of these was valid under the version of another network than the one that its file names.
+#[test]
+fn a_network_that_the_file_names_has_its_own_version_and_root() {
+    let (hoodi, holesky) = (network("hoodi"), network("holesky"));
+    let version = const_hex::encode(hoodi.genesis_fork_version());
+    let root = const_hex::encode(hoodi.genesis_validators_root);
+    let by_hand = ["--genesis-validators-root", &root, "--fork-version", &version];
+    let mut labelled = change(1, 5, "hoodi");
+    labelled["metadata"] = json!({"network_name": "holesky"});
+    assert!(reason(&labelled, &by_hand).starts_with("network_name: expected the network that has the fork version"));
+    labelled["metadata"] = json!({"network_name": "hoodi"});
+    verify_input(&by_hand, labelled.to_string()).exits(0);
+    labelled["metadata"] = json!({"network_name": "devnet-7"});
+    verify_input(&by_hand, labelled.to_string()).exits(0);
+    let of_hoodi = deposit(1, "mainnet", address(), 32 * GWEI, hoodi.genesis_fork_version());
+    assert!(
+        reason(&of_hoodi, &["--fork-version", &version]).starts_with("network_name: expected the network that has")
+    );
+    let of_holesky = deposit(1, "holesky", address(), 32 * GWEI, holesky.genesis_fork_version());
+    verify_input(&["--fork-version", &const_hex::encode(holesky.genesis_fork_version())], of_holesky.to_string())
+        .exits(0);
 }
 
 #[test]
