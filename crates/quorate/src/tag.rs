@@ -50,8 +50,8 @@ pub(crate) enum HashFunction {
     #[cfg(feature = "bn254")]
     Keccak256,
     /// EigenLayer's, of digests of 32 bytes. It takes no tag.
-    /// It counts up from the digest to the next coordinate of a point, so half of all numbers have the point of the number after them: only a
-    /// message that nobody can choose, as a hash, is safe to sign.
+    /// It counts up from the digest to the next coordinate of a point, so half of all numbers have the point of the number after
+    /// them: only a message that nobody can choose, as a hash, is safe to sign.
     #[cfg(feature = "bn254")]
     EigenLayer,
     /// That of `Tag::try_and_increment`.
