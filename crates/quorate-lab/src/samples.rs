@@ -109,7 +109,9 @@ struct Sample {
 /// Whether a sample may run a command: the programs under test, the scripts of the repository, and tools that every system has.
 fn is_run(command: &str) -> bool {
     let first = command.split(' ').next().unwrap_or_default();
-    PROGRAMS.contains(&first) || ["sed", "grep", "echo"].contains(&first) || command.starts_with("sh examples/")
+    PROGRAMS.contains(&first)
+        || ["sed", "grep", "echo", "printf"].contains(&first)
+        || command.starts_with("sh examples/")
 }
 
 /// The `console` blocks of a document.
@@ -156,7 +158,7 @@ fn block(document: &str, content: &[(usize, &str)]) -> Vec<Sample> {
         } else if let Some(command) = text.strip_prefix("$ ") {
             assert!(
                 is_run(command),
-                "{document}, line {line}: a sample runs a program of ours, `sh examples/…`, `sed …`, `grep …` or `echo …`, \
+                "{document}, line {line}: a sample runs a program of ours, `sh examples/…`, `sed …`, `grep …`, `echo …` or `printf …`, \
                  not `{command}`"
             );
             samples.push(Sample { line: *line, command: command.to_owned(), printed: String::new() });

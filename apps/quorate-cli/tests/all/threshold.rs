@@ -803,8 +803,10 @@ fn output_that_nobody_reads_and_full_disks() {
     room.file("signed", &(room.sign(&share(1), "00").out + &room.sign(&share(2), "00").out));
     room.file("stakes.csv", "a,1\nb,1\nc,1\nd,1\n");
     let shared = ["--shared-key", "shares/shared-key.json", "signed"];
+    // Of any other length there is a warning.
+    let root = "00".repeat(32);
     for (i, args) in [
-        vec!["threshold", "sign", "--share", "shares/share-1.json", "--message", "00"],
+        vec!["threshold", "sign", "--share", "shares/share-1.json", "--message", root.as_str()],
         [&["threshold", "combine"][..], &shared].concat(),
         [&["threshold", "verify-share", "--json"][..], &shared].concat(),
         vec!["threshold", "weights", "stakes.csv"],

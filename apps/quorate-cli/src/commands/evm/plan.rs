@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     result: Vec<B256>,
 
     /// The last second at which the results settle, in Unix time; `none` for no limit. The signers sign it
-    #[arg(long, value_name = "SECONDS", default_value = "none", requires = "result")]
+    #[arg(long, value_name = "SECONDS", default_value = "none", requires = "result", allow_negative_numbers = true)]
     deadline: Deadline,
 
     /// The sum of the signers' signatures over the digest: 64 bytes on BN254, 96 on BLS12-381
@@ -64,7 +64,7 @@ pub(super) struct Arguments {
 
     /// Where the contract stores the quorum as a base: `0` as the newest base (costs almost nothing), another slot that is
     /// not pinned, `rental` to let the contract decide, or `none`. The signers sign it; without results it counts in the gas alone
-    #[arg(long, value_name = "SLOT", default_value = "none")]
+    #[arg(long, value_name = "SLOT", default_value = "none", allow_negative_numbers = true)]
     store: StoreIn,
 
     /// Weigh the quorum even if the number of signers suffices. The base that `--store` makes then has a weight: later
