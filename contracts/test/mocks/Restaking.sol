@@ -50,8 +50,11 @@ abstract contract Misbehaving {
             switch fault
             // Burns all gas.
             case 2 { invalid() }
-            // An answer of 100 kB, whose length would cost a careless caller its gas.
-            case 3 { return(0, 100000) }
+            // An answer of 100 kB that begins with a zero. Its length would cost a careless caller its gas.
+            case 3 {
+                mstore(0, 0)
+                return(0, 100000)
+            }
             case 4 { return(0, 31) }
             case 5 {
                 mstore(0, not(0))
