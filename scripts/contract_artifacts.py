@@ -51,6 +51,9 @@ EXPLAINED = {
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
     "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
     "TaskNetwork.sol": ["TaskNetwork"],
+    "RestakedTaskNetwork.sol": ["RestakedTaskNetwork"],
+    "EigenLayerSource.sol": ["EigenLayerSource"],
+    "SymbioticSource.sol": ["SymbioticSource"],
     "Verifiers.sol": VERIFIERS,
 }
 

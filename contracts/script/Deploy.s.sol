@@ -39,9 +39,14 @@ contract Deploy {
         // The verifier is the next contract that this account makes, and the network the one after it.
         address expected = vm.computeCreateAddress(deployer, vm.getNonce(deployer) + 1);
         verifier = _verifier(expected);
-        network = new TaskNetwork(_parameters(token, verifier, deployer));
+        network = _network(_parameters(token, verifier, deployer));
         vm.stopBroadcast();
         if (address(network) != expected) revert AnotherAddress(address(network), expected);
+    }
+
+    /// @dev Deploys the network as the next contract.
+    function _network(ITaskNetwork.Parameters memory parameters) internal virtual returns (TaskNetwork) {
+        return new TaskNetwork(parameters);
     }
 
     /// @dev Deploys the verifier that `CURVE` names.

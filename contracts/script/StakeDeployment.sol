@@ -19,18 +19,6 @@ abstract contract StakeDeployment {
     /// could not be weighed, and would stop all later epochs.
     uint256 private constant GAS_OF_ONE_OPERATOR = 15_000_000;
 
-    /// @dev What a multiplier of 1 is.
-    uint256 private constant ONE = 1e18;
-
-    /// @notice The addresses are not in rising order, or one stands twice.
-    /// @param name The variable.
-    /// @param place The place of the first one that is not above the one before it, from 0.
-    error NotRising(string name, uint256 place);
-    /// @notice There is not one multiplier for each address.
-    /// @param multipliers How many `MULTIPLIERS` names.
-    /// @param expected How many addresses there are.
-    error OneMultiplierEach(uint256 multipliers, uint256 expected);
-
     /// @notice Deploys both, in two transactions.
     /// @return settlement The settlement of the curve that `CURVE` names.
     /// @return registrar Its registrar.
@@ -55,28 +43,6 @@ abstract contract StakeDeployment {
 
     /// @dev How many reads of the protocol weigh one operator, at most.
     function _reads() internal view virtual returns (uint256);
-
-    /// @dev A variable's addresses of contracts, by rising addresses, and the multiplier of each, from `MULTIPLIERS`.
-    function _weighted(string memory name)
-        internal
-        view
-        returns (address[] memory accounts, uint96[] memory multipliers)
-    {
-        accounts = Environment.allDeployed(name);
-        uint256[] memory given = vm.envOr("MULTIPLIERS", ",", new uint256[](0));
-        multipliers = new uint96[](accounts.length);
-        if (given.length != 0 && given.length != accounts.length) {
-            revert OneMultiplierEach(given.length, accounts.length);
-        }
-        for (uint256 i = 0; i < accounts.length; i++) {
-            if (i != 0 && accounts[i] <= accounts[i - 1]) revert NotRising(name, i);
-            uint256 multiplier = given.length == 0 ? ONE : given[i];
-            if (multiplier == 0 || multiplier > type(uint96).max) {
-                revert Environment.OutOfBounds("MULTIPLIERS", multiplier, 1, type(uint96).max);
-            }
-            multipliers[i] = uint96(multiplier);
-        }
-    }
 
     /// @dev What every stake registrar takes. The registrar's constructor checks some of it again; here the error names
     /// the variable.

@@ -125,8 +125,12 @@ abstract contract Slashing is Rewards {
         return ownerOfKey(table, index);
     }
 
-    /// @dev Takes the operator's stake and pays the bounty to the caller.
-    function _slash(address operator, bytes32 id, uint256 epoch) private returns (uint256 bounty) {
+    /// @notice Takes the operator's stake and pays the bounty to the caller.
+    /// @param operator The operator.
+    /// @param id The id of the two tasks that conflict.
+    /// @param epoch The later of their epochs.
+    /// @return bounty What the caller got.
+    function _slash(address operator, bytes32 id, uint256 epoch) internal virtual returns (uint256 bounty) {
         uint256 amount = _seize(operator, slashShare);
         _check(amount != 0, uint32(NothingAtStake.selector), uint160(operator));
         bounty = amount * bountyShare / WHOLE;

@@ -31,9 +31,9 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     uint256 private constant FOLLOWED = 1 << 127;
 
     /// @dev All seats, in no order.
-    Seat[] private _seats;
+    Seat[] internal _seats;
     /// @dev The position of an operator's seat in `_seats`, plus one; 0 if it has none.
-    mapping(address operator => uint256) private _seatOf;
+    mapping(address operator => uint256) internal _seatOf;
     /// @dev What waits to be paid out to an operator, but for what followed, in one word: 128 bits of the amount, and behind
     /// them one bit, `FOLLOWED`, and 127 bits of the first second at which it can be paid out.
     mapping(address operator => uint256) private _withdrawals;
@@ -58,7 +58,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         // The verifier calls no other contract. The token may, and the guard stops it.
         // slither-disable-next-line reentrancy-no-eth
         (index, seat) = _newKey(seat, key, proof, maximumKeys - 2 * maximumOperators);
-        uint256 stake = _checkedStake(_pull(amount));
+        uint256 stake = _checkedStake(_bring(amount));
         if (_seats.length >= maximumOperators) _outbid(stake);
         _seats.push(seat.withStake(stake));
         _seatOf[msg.sender] = _seats.length;
@@ -66,7 +66,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc ITaskNetwork
-    function addStake(uint256 amount) external whenNotPaused nonReentrant {
+    function addStake(uint256 amount) external virtual whenNotPaused nonReentrant {
         (Seat seat, uint256 position) = _seat(msg.sender);
         uint256 received = _pull(amount);
         uint256 stake = _checkedStake(seat.stake() + received);
@@ -126,7 +126,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc ITaskNetwork
-    function requestWithdrawal(uint256 amount) external nonReentrant {
+    function requestWithdrawal(uint256 amount) external virtual nonReentrant {
         (Seat seat, uint256 position) = _seat(msg.sender);
         require(amount != 0, ZeroAmount());
         uint256 stake = seat.stake();
@@ -142,7 +142,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc ITaskNetwork
-    function withdraw() external nonReentrant returns (uint256 amount) {
+    function withdraw() external virtual nonReentrant returns (uint256 amount) {
         uint256 first = _withdrawals[msg.sender];
         amount = first >> 128;
         _check(amount != 0, uint32(NothingPending.selector), uint160(msg.sender));
@@ -240,7 +240,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @param roster The keys so far.
     /// @return weights The weight of each index of the running table, 8 bytes each.
     /// @return total Their sum.
-    function _currentWeights(Roster roster) internal view returns (bytes memory weights, uint256 total) {
+    function _currentWeights(Roster roster) internal virtual returns (bytes memory weights, uint256 total) {
         weights = new bytes(8 * roster.keys());
         uint256 table = roster.table();
         uint256 count = _seats.length;
@@ -263,7 +263,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @param operator The operator.
     /// @param share The share, in 1/10,000.
     /// @return taken What was taken.
-    function _seize(address operator, uint256 share) internal returns (uint256 taken) {
+    function _seize(address operator, uint256 share) internal virtual returns (uint256 taken) {
         uint256 first = _withdrawals[operator];
         uint256 later = first & FOLLOWED == 0 ? 0 : _later[operator];
         uint256 stake = stakeOf(operator);
@@ -281,6 +281,13 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
             _seats[position] = seat.withStake(stake - ofStake);
             if (stake - ofStake < minimumStake) _vacate(operator);
         }
+    }
+
+    /// @notice What the caller has at stake when it registers.
+    /// @param amount What it passed to `register`.
+    /// @return stake Its stake.
+    function _bring(uint256 amount) internal virtual returns (uint256 stake) {
+        return _pull(amount);
     }
 
     /// @notice Takes tokens from the caller.
@@ -336,7 +343,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     /// @dev The operator of a seat.
-    function _operatorOf(Seat seat) private view returns (address) {
+    function _operatorOf(Seat seat) internal view returns (address) {
         uint256 table = _roster.table();
         return _owners[table][seat.indexIn(table)];
     }
@@ -371,7 +378,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
 
     /// @dev Adds to what waits to be paid out. What waited first keeps its date, so nobody delays it by outbidding the
     /// operator's seat. What followed waits as long as the new amount, unless it is due already.
-    function _enqueue(address operator, uint256 amount) private {
+    function _enqueue(address operator, uint256 amount) internal virtual {
         uint256 first = _withdrawals[operator];
         uint256 payableAt = block.timestamp + withdrawalDelay;
         (uint256 together, uint256 pending) = (amount, amount);

@@ -10,7 +10,9 @@ import {Bn254G2Signing} from "./Signing.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBn254G2} from "../src/Settlements.sol";
 import {EigenLayerRegistrar} from "../src/adapters/EigenLayerRegistrar.sol";
+import {EigenLayerStake} from "../src/adapters/EigenLayerStake.sol";
 import {IAllocationManager, OperatorSet} from "../src/adapters/IEigenLayer.sol";
+import {ProtocolStake} from "../src/adapters/ProtocolStake.sol";
 import {StakeRegistrar} from "../src/adapters/StakeRegistrar.sol";
 
 /// @notice A registrar over mocks of EigenLayer: two strategies, of which a share of the second counts a half.
@@ -25,10 +27,10 @@ abstract contract EigenLayerFixture is AdaptersFixture {
         return OperatorSet(AVS, 7);
     }
 
-    function _strategies() internal pure returns (EigenLayerRegistrar.Strategy[] memory strategies) {
-        strategies = new EigenLayerRegistrar.Strategy[](2);
-        strategies[0] = EigenLayerRegistrar.Strategy(address(0x51), 1e18);
-        strategies[1] = EigenLayerRegistrar.Strategy(address(0x52), 0.5e18);
+    function _strategies() internal pure returns (EigenLayerStake.Strategy[] memory strategies) {
+        strategies = new EigenLayerStake.Strategy[](2);
+        strategies[0] = EigenLayerStake.Strategy(address(0x51), 1e18);
+        strategies[1] = EigenLayerStake.Strategy(address(0x52), 0.5e18);
     }
 
     function _newRegistrar(Settlement settlement, StakeRegistrar.Parameters memory parameters) internal {
@@ -134,19 +136,19 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
     function test_trap_parametersOutOfBounds() public {
         IAllocationManager manager = IAllocationManager(address(_manager));
         for (uint256 i = 0; i < 7; i++) {
-            EigenLayerRegistrar.Strategy[] memory strategies = _strategies();
+            EigenLayerStake.Strategy[] memory strategies = _strategies();
             uint32 lookahead = LOOKAHEAD;
             string memory what = "strategies";
             if (i == 0) (lookahead, what) = (0, "lookahead");
             if (i == 1) (lookahead, what) = (100_800, "lookahead");
-            if (i == 2) strategies = new EigenLayerRegistrar.Strategy[](0);
-            if (i == 3) strategies = new EigenLayerRegistrar.Strategy[](17);
+            if (i == 2) strategies = new EigenLayerStake.Strategy[](0);
+            if (i == 3) strategies = new EigenLayerStake.Strategy[](17);
             if (i == 4) strategies[1].strategy = address(0x51);
             if (i == 5) strategies[0].strategy = address(0);
             if (i == 6) (strategies[1].multiplier, what) = (0, "multiplier");
             Settlement settlement = new ToySettlement(_later(1));
             StakeRegistrar.Parameters memory parameters = _parameters();
-            vm.expectRevert(abi.encodeWithSelector(StakeRegistrar.BadParameter.selector, what));
+            vm.expectRevert(abi.encodeWithSelector(ProtocolStake.BadParameter.selector, what));
             new EigenLayerRegistrar(settlement, parameters, manager, _set(), lookahead, strategies);
         }
     }

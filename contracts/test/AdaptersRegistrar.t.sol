@@ -6,6 +6,7 @@ import {AdaptersToyFixture} from "./AdaptersFixture.sol";
 import {TableRegistrar, ToySettlement} from "./mocks/TableRegistrar.sol";
 import {Head} from "../src/Head.sol";
 import {Settlement} from "../src/Settlement.sol";
+import {ProtocolStake} from "../src/adapters/ProtocolStake.sol";
 import {StakeRegistrar} from "../src/adapters/StakeRegistrar.sol";
 
 /// @notice Tests what all stake registrars share, over the toy curve and with stakes from a table.
@@ -100,7 +101,7 @@ contract AdaptersRegistrarTest is AdaptersToyFixture {
             Settlement settlement = new ToySettlement(i == 6 ? address(this) : _later(1));
             string memory what =
                 ["epochLength", "unit", "leastWeight", "mostOperators", "numerator", "numerator", "settlement"][i];
-            vm.expectRevert(abi.encodeWithSelector(StakeRegistrar.BadParameter.selector, what));
+            vm.expectRevert(abi.encodeWithSelector(ProtocolStake.BadParameter.selector, what));
             new TableRegistrar(settlement, parameters);
         }
     }

@@ -10,8 +10,10 @@ import {Bls12381G2Signing, Bn254G1Signing, Signing} from "./Signing.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBls12381G2, SettlementBn254G1} from "../src/Settlements.sol";
 import {IBaseDelegator, IOptInService, IRegistry, IVault} from "../src/adapters/ISymbiotic.sol";
+import {ProtocolStake} from "../src/adapters/ProtocolStake.sol";
 import {StakeRegistrar} from "../src/adapters/StakeRegistrar.sol";
 import {SymbioticRegistrar} from "../src/adapters/SymbioticRegistrar.sol";
+import {SymbioticStake} from "../src/adapters/SymbioticStake.sol";
 
 /// @notice A registrar over mocks of Symbiotic: two vaults, of which a unit of the second one's collateral counts a half.
 abstract contract SymbioticFixture is AdaptersFixture {
@@ -42,15 +44,15 @@ abstract contract SymbioticFixture is AdaptersFixture {
     }
 
     /// @dev The two vaults, by rising addresses. The second mock counts a half.
-    function _entries() internal view returns (SymbioticRegistrar.Vault[] memory entries) {
-        entries = new SymbioticRegistrar.Vault[](2);
+    function _entries() internal view returns (SymbioticStake.Vault[] memory entries) {
+        entries = new SymbioticStake.Vault[](2);
         bool swap = address(_vaults[0]) > address(_vaults[1]);
-        entries[swap ? 1 : 0] = SymbioticRegistrar.Vault(IVault(address(_vaults[0])), 1e18);
-        entries[swap ? 0 : 1] = SymbioticRegistrar.Vault(IVault(address(_vaults[1])), 0.5e18);
+        entries[swap ? 1 : 0] = SymbioticStake.Vault(IVault(address(_vaults[0])), 1e18);
+        entries[swap ? 0 : 1] = SymbioticStake.Vault(IVault(address(_vaults[1])), 0.5e18);
     }
 
-    function _symbiotic() internal view returns (SymbioticRegistrar.Symbiotic memory) {
-        return SymbioticRegistrar.Symbiotic({
+    function _symbiotic() internal view returns (SymbioticStake.Symbiotic memory) {
+        return SymbioticStake.Symbiotic({
             networks: IRegistry(address(_networks)),
             operators: IRegistry(address(_operatorRegistry)),
             vaults: IRegistry(address(_vaultFactory)),
@@ -128,13 +130,13 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
 
     function test_trap_parametersOutOfBounds() public {
         for (uint256 i = 0; i < 10; i++) {
-            SymbioticRegistrar.Vault[] memory entries = _entries();
+            SymbioticStake.Vault[] memory entries = _entries();
             address network = NETWORK;
             string memory what = "vaults";
             MockVault vault = _vaults[0];
             if (i == 0) (network, what) = (address(0xbad), "network");
-            if (i == 1) entries = new SymbioticRegistrar.Vault[](0);
-            if (i == 2) entries = new SymbioticRegistrar.Vault[](17);
+            if (i == 1) entries = new SymbioticStake.Vault[](0);
+            if (i == 2) entries = new SymbioticStake.Vault[](17);
             if (i == 3) (entries[0], entries[1]) = (entries[1], entries[0]);
             if (i == 4) entries[1] = entries[0];
             // Not one of the factory's.
@@ -146,17 +148,17 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
             }
             if (i >= 7 && i < 9) entries = _only(vault);
             Settlement settlement = new ToySettlement(_later(1));
-            SymbioticRegistrar.Symbiotic memory symbiotic = _symbiotic();
+            SymbioticStake.Symbiotic memory symbiotic = _symbiotic();
             StakeRegistrar.Parameters memory parameters = _parameters();
-            if (i < 9) vm.expectRevert(abi.encodeWithSelector(StakeRegistrar.BadParameter.selector, what));
+            if (i < 9) vm.expectRevert(abi.encodeWithSelector(ProtocolStake.BadParameter.selector, what));
             new SymbioticRegistrar(settlement, parameters, symbiotic, network, IDENTIFIER, entries);
         }
     }
 
-    function _only(MockVault vault) private returns (SymbioticRegistrar.Vault[] memory entries) {
+    function _only(MockVault vault) private returns (SymbioticStake.Vault[] memory entries) {
         _vaultFactory.add(address(vault));
-        entries = new SymbioticRegistrar.Vault[](1);
-        entries[0] = SymbioticRegistrar.Vault(IVault(address(vault)), 1e18);
+        entries = new SymbioticStake.Vault[](1);
+        entries[0] = SymbioticStake.Vault(IVault(address(vault)), 1e18);
     }
 
     /// @notice Stake may be read an hour before the epoch in which it weighs. With twice the length of a short epoch as the
@@ -165,12 +167,12 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
         uint48[3] memory durations = [uint48(20 minutes), 80 minutes - 1, 80 minutes];
         for (uint256 i = 0; i < 3; i++) {
             MockVault vault = new MockVault(address(_delegators[0]), SLASHER, durations[i]);
-            SymbioticRegistrar.Vault[] memory entries = _only(vault);
+            SymbioticStake.Vault[] memory entries = _only(vault);
             Settlement settlement = new ToySettlement(_later(1));
-            SymbioticRegistrar.Symbiotic memory symbiotic = _symbiotic();
+            SymbioticStake.Symbiotic memory symbiotic = _symbiotic();
             StakeRegistrar.Parameters memory parameters = _parameters();
             parameters.epochLength = 10 minutes;
-            if (i < 2) vm.expectRevert(abi.encodeWithSelector(StakeRegistrar.BadParameter.selector, "epochDuration"));
+            if (i < 2) vm.expectRevert(abi.encodeWithSelector(ProtocolStake.BadParameter.selector, "epochDuration"));
             new SymbioticRegistrar(settlement, parameters, symbiotic, NETWORK, IDENTIFIER, entries);
         }
     }
@@ -179,9 +181,9 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
     function test_trap_aVaultWithAnotherDelegator() public {
         address[2] memory delegators = [address(0), address(_optIns)];
         for (uint256 i = 0; i < 2; i++) {
-            SymbioticRegistrar.Vault[] memory entries = _only(new MockVault(delegators[i], SLASHER, VAULT_EPOCH));
+            SymbioticStake.Vault[] memory entries = _only(new MockVault(delegators[i], SLASHER, VAULT_EPOCH));
             Settlement settlement = new ToySettlement(_later(1));
-            SymbioticRegistrar.Symbiotic memory symbiotic = _symbiotic();
+            SymbioticStake.Symbiotic memory symbiotic = _symbiotic();
             StakeRegistrar.Parameters memory parameters = _parameters();
             vm.expectRevert();
             new SymbioticRegistrar(settlement, parameters, symbiotic, NETWORK, IDENTIFIER, entries);

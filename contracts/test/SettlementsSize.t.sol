@@ -8,7 +8,7 @@ contract SettlementsSizeTest is Test {
     uint256 private constant MOST = 24_576 - 1_024;
 
     function test_deployedSizes() public view {
-        string[20] memory names = [
+        string[23] memory names = [
             "Settlements.sol:SettlementBn254G2",
             "Settlements.sol:SettlementBn254G1",
             "Settlements.sol:SettlementBls12381G2",
@@ -28,7 +28,10 @@ contract SettlementsSizeTest is Test {
             "Verifiers.sol:VerifierBn254G1",
             "Verifiers.sol:VerifierBls12381G2",
             "Verifiers.sol:VerifierBls12381G2Nu",
-            "TaskNetwork.sol:TaskNetwork"
+            "TaskNetwork.sol:TaskNetwork",
+            "RestakedTaskNetwork.sol:RestakedTaskNetwork",
+            "EigenLayerSource.sol:EigenLayerSource",
+            "SymbioticSource.sol:SymbioticSource"
         ];
         for (uint256 i = 0; i < names.length; i++) {
             uint256 size = vm.getDeployedCode(names[i]).length;

@@ -1,76 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Settlement} from "../Settlement.sol";
+import {EigenLayerStake} from "./EigenLayerStake.sol";
 import {IAllocationManager, OperatorSet} from "./IEigenLayer.sol";
-import {Reads} from "./Reads.sol";
 import {StakeRegistrar} from "./StakeRegistrar.sol";
 
 /// @title A registrar that takes the stake of an EigenLayer operator set
-/// @notice The operators are the members of one operator set. An operator's stake is what the set can slash of it, over
-/// all strategies:
+/// @notice `EigenLayerStake` says what an operator's stake is, and for how long it can be slashed.
 ///
-///     stake = Σ slashable shares of the strategy × its multiplier / 10^18
-///
-/// EigenLayer computes the slashable shares from the shares that are delegated to the operator and the part that it
-/// allocated to the set (`getMinimumSlashableStake`). Shares are those of the strategy, and not tokens: the multiplier
-/// says what a share is worth. A stake of 2^256 or more counts as 2^256 - 1.
-///
-/// **Which block counts.** The stake is read in the block in which the operator is weighed. EigenLayer keeps no history
-/// of it. Delegated stake cannot move from one operator to another within a weighing, since a withdrawal takes days
-/// and a weighing an hour. An operator that leaves the set weighs nothing from the next weighing on, though EigenLayer
-/// can slash it for some time.
-///
-/// **How long stake can be slashed.** A deallocation that takes effect within `lookahead` blocks does not count. So what
-/// counts stays allocated for so many blocks, unless it is slashed or withdrawn: stake in the withdrawal queue can be
-/// slashed until the withdrawal is complete, and is not counted. Choose at least the blocks of an epoch's length and an
-/// hour: an operator may be weighed up to `WEIGHING_TIME` before the epoch begins. Behind an optimistic settlement, add
-/// the blocks of its window and its answer, since keys of an epoch prove results for its postings for so long after it
-/// (docs/optimistic.md). If nobody begins an epoch in time, the running one may outlast the stake that stands behind it.
-///
-/// What is trusted of EigenLayer, beside what `StakeRegistrar` says: whoever may change its contracts; the service's
-/// address, which decides who becomes a member of the set and who slashes it; and the strategies and their tokens.
-///
-/// Written for EigenLayer's core v1.12.0. It works on the chain of EigenLayer's core alone.
-contract EigenLayerRegistrar is StakeRegistrar {
-    /// @notice A strategy whose shares count.
-    struct Strategy {
-        /// The strategy.
-        address strategy;
-        /// What one share counts, times 10^18.
-        uint96 multiplier;
-    }
-
-    /// @notice The most strategies.
-    uint256 public constant MOST_STRATEGIES = 16;
-
-    /// @dev What a multiplier of 1 is.
-    uint256 private constant ONE = 1e18;
-
-    /// @dev Words before the values in the answer of `getMinimumSlashableStake`: the offset and the length of the list
-    /// of operators, which has one element, and the offset and the length of that operator's values.
-    uint256 private constant BEFORE_VALUES = 4;
-
-    /// @notice EigenLayer's AllocationManager.
-    IAllocationManager public immutable allocationManager;
-    /// @notice The service whose operator set it is.
-    address public immutable avs;
-    /// @notice The number of the operator set.
-    uint32 public immutable setId;
-    /// @notice For how many blocks, from the weighing on, stake has to stay allocated in order to count.
-    uint32 public immutable lookahead;
-
-    /// @dev The strategies, by rising addresses.
-    Strategy[] private _strategies;
-
+/// **Choose `lookahead`** of at least the blocks of an epoch's length and an hour: an operator may be weighed up to
+/// `WEIGHING_TIME` before the epoch begins. Behind an optimistic settlement, add the blocks of its window and its answer,
+/// since keys of an epoch prove results for its postings for so long after it (docs/optimistic.md). If nobody begins an
+/// epoch in time, the running one may outlast the stake that stands behind it.
+contract EigenLayerRegistrar is StakeRegistrar, EigenLayerStake {
     /// @param settlement The settlement, which was made with this contract's address as its registrar.
     /// @param parameters What every stake registrar takes.
     /// @param allocationManager_ EigenLayer's AllocationManager.
     /// @param operatorSet The operator set.
-    /// @param lookahead_ For how many blocks stake has to stay allocated: at least 1, and less than EigenLayer's
-    /// `DEALLOCATION_DELAY`. Not compared with the epoch's length, which is in seconds.
-    /// @param strategies_ The strategies, by rising addresses; 1 to `MOST_STRATEGIES`.
+    /// @param lookahead_ For how many blocks stake has to stay allocated (`EigenLayerStake`).
+    /// @param strategies_ The strategies (`EigenLayerStake`).
     constructor(
         Settlement settlement,
         Parameters memory parameters,
@@ -78,66 +27,8 @@ contract EigenLayerRegistrar is StakeRegistrar {
         OperatorSet memory operatorSet,
         uint32 lookahead_,
         Strategy[] memory strategies_
-    ) StakeRegistrar(settlement, parameters) {
-        require(lookahead_ != 0 && lookahead_ < allocationManager_.DEALLOCATION_DELAY(), BadParameter("lookahead"));
-        require(strategies_.length != 0 && strategies_.length <= MOST_STRATEGIES, BadParameter("strategies"));
-        allocationManager = allocationManager_;
-        (avs, setId) = (operatorSet.avs, operatorSet.id);
-        lookahead = lookahead_;
-        address last = address(0);
-        for (uint256 i = 0; i < strategies_.length; i++) {
-            require(strategies_[i].strategy > last, BadParameter("strategies"));
-            require(strategies_[i].multiplier != 0, BadParameter("multiplier"));
-            last = strategies_[i].strategy;
-            _strategies.push(strategies_[i]);
-        }
-    }
-
-    /// @notice The strategies whose shares count.
-    /// @return The strategies and their multipliers.
-    function strategies() external view returns (Strategy[] memory) {
-        return _strategies;
-    }
-
-    /// @inheritdoc StakeRegistrar
-    function _isOperator(address operator) internal view override returns (bool) {
-        bytes memory call =
-            abi.encodeCall(IAllocationManager.isMemberOfOperatorSet, (operator, OperatorSet(avs, setId)));
-        return Reads.isTrue(address(allocationManager), call, readGas);
-    }
-
-    /// @inheritdoc StakeRegistrar
-    /// @dev EigenLayer answers for a former member as well, as long as it can be slashed. So membership is read first.
-    function _stakeOf(address operator, uint48) internal view override returns (uint256 stake) {
-        if (!_isOperator(operator)) return 0;
-        uint256 count = _strategies.length;
-        address[] memory operators_ = new address[](1);
-        operators_[0] = operator;
-        address[] memory addresses = new address[](count);
-        for (uint256 i = 0; i < count; i++) {
-            addresses[i] = _strategies[i].strategy;
-        }
-        uint32 until = uint32(block.number) + lookahead;
-        bytes memory call = abi.encodeCall(
-            IAllocationManager.getMinimumSlashableStake, (OperatorSet(avs, setId), operators_, addresses, until)
-        );
-        (bool done, uint256 answer) = Reads.words(address(allocationManager), call, readGas, BEFORE_VALUES + count);
-        // One operator and `count` values, in the only form in which the compiler encodes them.
-        if (
-            !done || _load(answer) != 32 || _load(answer + 32) != 1 || _load(answer + 64) != 32
-                || _load(answer + 96) != count
-        ) return 0;
-        for (uint256 i = 0; i < count; i++) {
-            uint256 shares = _load(answer + 32 * (BEFORE_VALUES + i));
-            uint256 value = Math.saturatingMul(shares, _strategies[i].multiplier) / ONE;
-            stake = Math.saturatingAdd(stake, value);
-        }
-    }
-
-    /// @dev A word in memory.
-    function _load(uint256 place) private pure returns (uint256 value) {
-        assembly ("memory-safe") {
-            value := mload(place)
-        }
-    }
+    )
+        StakeRegistrar(settlement, parameters)
+        EigenLayerStake(allocationManager_, operatorSet, lookahead_, strategies_)
+    {}
 }

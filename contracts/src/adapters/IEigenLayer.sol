@@ -13,7 +13,21 @@ struct OperatorSet {
     uint32 id;
 }
 
-/// @title Three functions of EigenLayer's AllocationManager
+/// @notice Names what `slashOperator` takes.
+struct SlashingParams {
+    /// The operator.
+    address operator;
+    /// The number of the operator set.
+    uint32 operatorSetId;
+    /// The strategies, by rising addresses. Each must be one of the set's.
+    address[] strategies;
+    /// The part of what the operator allocated to the set in each strategy, times 10^18.
+    uint256[] wadsToSlash;
+    /// Why, for people.
+    string description;
+}
+
+/// @title Five functions of EigenLayer's AllocationManager
 interface IAllocationManager {
     /// @notice Whether an operator is registered for an operator set.
     /// @param operator The operator.
@@ -41,4 +55,18 @@ interface IAllocationManager {
     // The name is EigenLayer's.
     // slither-disable-next-line naming-convention
     function DEALLOCATION_DELAY() external view returns (uint32 delay);
+
+    /// @notice Who may slash an operator set.
+    /// @param operatorSet The set.
+    /// @return The account.
+    function getSlasher(OperatorSet memory operatorSet) external view returns (address);
+
+    /// @notice Slashes an operator of an operator set. Only for the set's slasher.
+    /// @param avs The service whose set it is.
+    /// @param params What is slashed.
+    /// @return slashId The number of the slashing, among those of the set.
+    /// @return shares What was taken of each strategy, in shares.
+    function slashOperator(address avs, SlashingParams calldata params)
+        external
+        returns (uint256 slashId, uint256[] memory shares);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-// What the adapter calls of Symbiotic's core: symbioticfi/core, v1.0.3 and v2.0.0 (in both the same), in src/interfaces:
-// common/IRegistry.sol, service/IOptInService.sol, vault/IVaultStorage.sol and delegator/IBaseDelegator.sol.
+// What the adapters call of Symbiotic's core: symbioticfi/core, v1.0.3 and v2.0.0 (in both the same), in src/interfaces:
+// common/IRegistry.sol, common/IEntity.sol, service/IOptInService.sol, service/INetworkMiddlewareService.sol,
+// vault/IVaultStorage.sol, delegator/IBaseDelegator.sol, and of slasher: IBaseSlasher.sol, ISlasher.sol, IVetoSlasher.sol.
 
 /// @title A registry of networks, of operators or of vaults
 interface IRegistry {
@@ -49,4 +50,80 @@ interface IBaseDelegator {
         external
         view
         returns (uint256);
+}
+
+/// @title The service where networks name who slashes for them
+interface INetworkMiddlewareService {
+    /// @notice Who slashes for a network.
+    /// @param network The network.
+    /// @return The account; zero if nobody.
+    function middleware(address network) external view returns (address);
+}
+
+/// @title Three functions that all slashers have
+interface IBaseSlasher {
+    /// @notice The kind of slasher: 0 slashes at once, 1 lets a resolver veto.
+    /// @return The kind.
+    // The name is Symbiotic's.
+    // slither-disable-next-line naming-convention
+    function TYPE() external view returns (uint64);
+
+    /// @notice The service that says who may slash.
+    /// @return The service.
+    // slither-disable-next-line naming-convention
+    function NETWORK_MIDDLEWARE_SERVICE() external view returns (address);
+
+    /// @notice What can still be slashed of the stake that an operator had at the end of a second. It is zero if that is
+    /// longer ago than one of the vault's epochs, or if the operator was slashed for a later second.
+    /// @param subnetwork The subnetwork.
+    /// @param operator The operator.
+    /// @param captureTimestamp The second.
+    /// @param hints Where checkpoints are; may be empty.
+    /// @return The amount, in units of the vault's collateral.
+    function slashableStake(bytes32 subnetwork, address operator, uint48 captureTimestamp, bytes memory hints)
+        external
+        view
+        returns (uint256);
+}
+
+/// @title A slasher of kind 0
+interface ISlasher {
+    /// @notice Slashes. Only for the network's middleware.
+    /// @param subnetwork The subnetwork.
+    /// @param operator The operator.
+    /// @param amount At most so much is slashed.
+    /// @param captureTimestamp The second whose stake is slashed.
+    /// @param hints Where checkpoints are; may be empty.
+    /// @return slashedAmount What was slashed.
+    function slash(bytes32 subnetwork, address operator, uint256 amount, uint48 captureTimestamp, bytes calldata hints)
+        external
+        returns (uint256 slashedAmount);
+}
+
+/// @title Three functions of a slasher of kind 1
+interface IVetoSlasher {
+    /// @notice For how long a resolver may veto.
+    /// @return The time in seconds.
+    function vetoDuration() external view returns (uint48);
+
+    /// @notice Asks for a slashing. Only for the network's middleware.
+    /// @param subnetwork The subnetwork.
+    /// @param operator The operator.
+    /// @param amount At most so much is slashed.
+    /// @param captureTimestamp The second whose stake is slashed.
+    /// @param hints Where checkpoints are; may be empty.
+    /// @return slashIndex The number of the request.
+    function requestSlash(
+        bytes32 subnetwork,
+        address operator,
+        uint256 amount,
+        uint48 captureTimestamp,
+        bytes calldata hints
+    ) external returns (uint256 slashIndex);
+
+    /// @notice Executes a request whose time for a veto is over. Only for the network's middleware.
+    /// @param slashIndex The number of the request.
+    /// @param hints Where checkpoints are; may be empty.
+    /// @return slashedAmount What was slashed.
+    function executeSlash(uint256 slashIndex, bytes calldata hints) external returns (uint256 slashedAmount);
 }

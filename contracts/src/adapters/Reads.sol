@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 /// @title Reads of contracts that may misbehave
 /// @notice A read never reverts because of what the called contract does. It is a static call, so the called contract
 /// can change nothing. It gets at most a stated gas, and only so many bytes of its answer are copied as the reader
-/// expects.
+/// expects. `change` is the same for a call that is there to change something.
 ///
 /// A caller who passes too little gas could make an honest contract run out of it. So a read reverts unless the stated
 /// gas is there: then an answer that is missing is the called contract's own fault.
@@ -58,16 +58,47 @@ library Reads {
         view
         returns (bool done, uint256 answer)
     {
-        // A call passes at most 63/64 of the gas that is left.
+        _requireGas(gasLimit);
+        assembly ("memory-safe") {
+            done := staticcall(gasLimit, target, add(data, 0x20), mload(data), 0, 0)
+        }
+        return _answered(done, count);
+    }
+
+    /// @notice Calls a contract in order to change something in it, and reads several words of its answer.
+    /// @dev The called contract may call others, the caller's too. So the caller guards against that.
+    /// @param target The contract.
+    /// @param data The call.
+    /// @param gasLimit The gas that the contract gets.
+    /// @param count How many words are read.
+    /// @return done Whether the call succeeded and answered with so many words or more. If it succeeded and answered with
+    /// fewer, what it changed stays.
+    /// @return answer Where in memory the words lie, as in `words`.
+    function change(address target, bytes memory data, uint256 gasLimit, uint256 count)
+        internal
+        returns (bool done, uint256 answer)
+    {
+        _requireGas(gasLimit);
+        assembly ("memory-safe") {
+            done := call(gasLimit, target, 0, add(data, 0x20), mload(data), 0, 0)
+        }
+        return _answered(done, count);
+    }
+
+    /// @dev Reverts unless a call gets the stated gas. A call passes at most 63/64 of the gas that is left.
+    function _requireGas(uint256 gasLimit) private view {
         uint256 least = gasLimit + gasLimit / 63 + AROUND;
         require(gasleft() >= least, NotEnoughGas(gasleft(), least));
-        // Assembly, because the compiler's call copies the whole answer, and its length is the called contract's choice.
+    }
+
+    /// @dev Copies the words of the last call's answer, or zeros. Assembly, because the compiler's call copies the whole
+    /// answer, and its length is the called contract's choice.
+    function _answered(bool succeeded, uint256 count) private pure returns (bool done, uint256 answer) {
         assembly ("memory-safe") {
             answer := mload(0x40)
             let length := shl(5, count)
             mstore(0x40, add(answer, length))
-            done := staticcall(gasLimit, target, add(data, 0x20), mload(data), 0, 0)
-            done := and(done, iszero(lt(returndatasize(), length)))
+            done := and(succeeded, iszero(lt(returndatasize(), length)))
             switch done
             case 0 { calldatacopy(answer, calldatasize(), length) }
             default { returndatacopy(answer, 0, length) }

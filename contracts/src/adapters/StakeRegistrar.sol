@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Settlement} from "../Settlement.sol";
+import {ProtocolStake} from "./ProtocolStake.sol";
 
 /// @title The registrar of a settlement whose members weigh what they have at stake elsewhere
 /// @notice A settlement has one registrar, which admits keys and says what each member weighs. This one has no owner. It
@@ -42,7 +43,7 @@ import {Settlement} from "../Settlement.sol";
 /// settlement without pinned slots.
 ///
 /// NOT done: slashing. Weights are not lowered within an epoch.
-abstract contract StakeRegistrar {
+abstract contract StakeRegistrar is ProtocolStake {
     /// @notice What is fixed when the contract is made.
     struct Parameters {
         /// No epoch begins before this second, in Unix time.
@@ -128,8 +129,6 @@ abstract contract StakeRegistrar {
     uint32 public immutable numerator;
     /// @notice The denominator.
     uint32 public immutable denominator;
-    /// @notice The gas that one read of the protocol may take.
-    uint32 public immutable readGas;
 
     /// @notice How many operators have a seat.
     uint32 public operators;
@@ -165,9 +164,6 @@ abstract contract StakeRegistrar {
     /// @param weights The weights by index, 8 bytes each.
     event EpochWeighed(uint256 indexed epoch, uint256 captured, uint256 total, uint256 required, bytes weights);
 
-    /// @notice A parameter is out of its bounds, or the settlement has another registrar.
-    /// @param what Which parameter.
-    error BadParameter(string what);
     /// @notice The operator has a seat already. Rotate instead.
     /// @param operator The operator.
     error SeatTaken(address operator);
@@ -221,7 +217,7 @@ abstract contract StakeRegistrar {
 
     /// @param settlement_ The settlement, which was made with this contract's address as its registrar.
     /// @param parameters The parameters.
-    constructor(Settlement settlement_, Parameters memory parameters) {
+    constructor(Settlement settlement_, Parameters memory parameters) ProtocolStake(parameters.readGas) {
         require(settlement_.registrar() == address(this), BadParameter("settlement"));
         require(parameters.epochLength != 0, BadParameter("epochLength"));
         require(parameters.unit != 0, BadParameter("unit"));
@@ -236,20 +232,8 @@ abstract contract StakeRegistrar {
         mostOperators = parameters.mostOperators;
         numerator = parameters.numerator;
         denominator = parameters.denominator;
-        readGas = parameters.readGas;
         _running.due = parameters.genesis;
     }
-
-    /// @notice Whether the protocol's registry says now that this is an operator of the network.
-    /// @dev Must not revert because of what the protocol does, other than by `Reads.NotEnoughGas`. The same holds for
-    /// `_stakeOf`.
-    /// @param operator The operator.
-    function _isOperator(address operator) internal view virtual returns (bool);
-
-    /// @notice What an operator of the network has at stake; 0 if it is none. Saturates instead of overflowing.
-    /// @param operator The operator.
-    /// @param captured The second whose stake counts, if the protocol keeps a history of it.
-    function _stakeOf(address operator, uint48 captured) internal view virtual returns (uint256);
 
     /// @notice Gets a seat and admits the caller's first key. The caller must be an operator of the network and weigh at
     /// least `leastWeight`. The key weighs from the next epoch on.

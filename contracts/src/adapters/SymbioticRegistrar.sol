@@ -1,87 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Settlement} from "../Settlement.sol";
-import {IBaseDelegator, IOptInService, IRegistry, IVault} from "./ISymbiotic.sol";
-import {Reads} from "./Reads.sol";
 import {StakeRegistrar} from "./StakeRegistrar.sol";
+import {SymbioticStake} from "./SymbioticStake.sol";
 
 /// @title A registrar that takes stake from Symbiotic's vaults
-/// @notice The operators are those that are in Symbiotic's registry of operators and are opted in to one network. An
-/// operator's stake is what the vaults' delegators give it in one subnetwork of this network:
+/// @notice `SymbioticStake` says what an operator's stake is.
 ///
-///     stake = Σ stake in the vault × the vault's multiplier / 10^18
+/// **Which second counts.** The stake of all operators is read as it was at the end of the second before the block in
+/// which the weighing started, also if the weighing takes several blocks. When an operator gets a key, the second before
+/// that block counts.
 ///
-/// The stake in a vault is counted in its collateral, and the multiplier says what a unit of that is worth. A stake of
-/// 2^256 or more counts as 2^256 - 1. A vault whose read fails counts nothing, and the operator's other vaults count.
-///
-/// **Which block counts.** Symbiotic keeps a history. The stake of all operators is read as it was at the end of the
-/// second before the block in which the weighing started, also if the weighing takes several blocks. So nobody can move
-/// stake between operators while they are weighed, and stake that is there for one transaction does not count. What is
-/// slashed after that second counts from the next epoch on. When an operator gets a key, the second before that block
-/// counts.
-///
-/// **How long stake can be slashed.** A vault can be slashed for a length of its own epochs, counted from the second
-/// that was read, which may lie up to `WEIGHING_TIME` before the epoch begins. The constructor wants this to be at least
-/// twice the length of the settlement's epochs and `WEIGHING_TIME` more. If nobody begins an epoch in time, the running
-/// one may outlast the stake that stands behind it. The constructor does not know whether the settlement is an optimistic
-/// one. Behind an optimistic settlement, take vaults whose epochs are longer by its window and its answer, since keys of
-/// an epoch prove results for its postings for so long after it (docs/optimistic.md).
-///
-/// What is trusted of Symbiotic, beside what `StakeRegistrar` says: whoever may change its contracts, and the migrations
-/// that its factory allows to a vault's owner; the curator of each vault, who decides which operator has which stake;
-/// the collateral of each vault; and the network, which decides who slashes.
-///
-/// Written for vaults of version 1 of Symbiotic's core v1.0.3 or v2.0.0, and their four kinds of delegators. A vault of
-/// version 2 has a delegator without `stakeAt`, and the constructor refuses it. A vault that becomes one counts nothing.
-/// It works on the chain of the vaults alone.
-contract SymbioticRegistrar is StakeRegistrar {
-    /// @notice A vault whose stake counts.
-    struct Vault {
-        /// The vault.
-        IVault vault;
-        /// What one unit of its collateral counts, times 10^18.
-        uint96 multiplier;
-    }
-
-    /// @notice Where Symbiotic's contracts are.
-    struct Symbiotic {
-        /// The registry of networks.
-        IRegistry networks;
-        /// The registry of operators.
-        IRegistry operators;
-        /// The factory of vaults, which is their registry.
-        IRegistry vaults;
-        /// The service where operators opt in to networks.
-        IOptInService optIns;
-    }
-
-    /// @notice The most vaults.
-    uint256 public constant MOST_VAULTS = 16;
-
-    /// @dev What a multiplier of 1 is.
-    uint256 private constant ONE = 1e18;
-
-    /// @notice The registry of operators.
-    IRegistry public immutable operatorRegistry;
-    /// @notice The service where operators opt in to networks.
-    IOptInService public immutable optInService;
-    /// @notice The network.
-    address public immutable network;
-    /// @notice The subnetwork: the network's address above 96 bits of an identifier.
-    bytes32 public immutable subnetwork;
-
-    /// @dev The vaults, by rising addresses.
-    Vault[] private _vaults;
-
+/// **How long stake can be slashed.** The second that was read may lie up to `WEIGHING_TIME` before the epoch begins. So
+/// the constructor wants a vault's epochs to be at least twice the length of the settlement's epochs and `WEIGHING_TIME`
+/// more. If nobody begins an epoch in time, the running one may outlast the stake that stands behind it. The constructor
+/// does not know whether the settlement is an optimistic one. Behind an optimistic settlement, take vaults whose epochs are
+/// longer by its window and its answer, since keys of an epoch prove results for its postings for so long after it
+/// (docs/optimistic.md).
+contract SymbioticRegistrar is StakeRegistrar, SymbioticStake {
     /// @param settlement The settlement, which was made with this contract's address as its registrar.
     /// @param parameters What every stake registrar takes.
     /// @param symbiotic Where Symbiotic's contracts are.
     /// @param network_ The network, which must be registered.
     /// @param identifier The identifier of the subnetwork.
-    /// @param vaults_ The vaults, by rising addresses; 1 to `MOST_VAULTS`. Each must be one of the factory's and have a
-    /// delegator, a slasher and epochs of at least 2 · `epochLength` + `WEIGHING_TIME`.
+    /// @param vaults_ The vaults (`SymbioticStake`), with epochs of at least 2 · `epochLength` + `WEIGHING_TIME`.
     constructor(
         Settlement settlement,
         Parameters memory parameters,
@@ -89,59 +32,8 @@ contract SymbioticRegistrar is StakeRegistrar {
         address network_,
         uint96 identifier,
         Vault[] memory vaults_
-    ) StakeRegistrar(settlement, parameters) {
-        require(symbiotic.networks.isEntity(network_), BadParameter("network"));
-        require(vaults_.length != 0 && vaults_.length <= MOST_VAULTS, BadParameter("vaults"));
-        operatorRegistry = symbiotic.operators;
-        optInService = symbiotic.optIns;
-        network = network_;
-        subnetwork = bytes32(uint256(uint160(network_)) << 96 | identifier);
-        address last = address(0);
-        // The deployer names the vaults, and at most `MOST_VAULTS`.
-        // slither-disable-start calls-loop
-        for (uint256 i = 0; i < vaults_.length; i++) {
-            IVault vault = vaults_[i].vault;
-            require(address(vault) > last && symbiotic.vaults.isEntity(address(vault)), BadParameter("vaults"));
-            require(vaults_[i].multiplier != 0, BadParameter("multiplier"));
-            require(vault.slasher() != address(0), BadParameter("slasher"));
-            require(
-                vault.epochDuration() >= 2 * uint256(parameters.epochLength) + WEIGHING_TIME,
-                BadParameter("epochDuration")
-            );
-            // Reverts if the delegator is of another kind, or not set.
-            IBaseDelegator(vault.delegator()).stakeAt(subnetwork, address(this), uint48(block.timestamp - 1), "");
-            last = address(vault);
-            _vaults.push(vaults_[i]);
-        }
-        // slither-disable-end calls-loop
-    }
-
-    /// @notice The vaults whose stake counts.
-    /// @return The vaults and their multipliers.
-    function vaults() external view returns (Vault[] memory) {
-        return _vaults;
-    }
-
-    /// @inheritdoc StakeRegistrar
-    function _isOperator(address operator) internal view override returns (bool) {
-        bytes memory isEntity = abi.encodeCall(IRegistry.isEntity, (operator));
-        bytes memory isOptedIn = abi.encodeCall(IOptInService.isOptedIn, (operator, network));
-        return Reads.isTrue(address(operatorRegistry), isEntity, readGas)
-            && Reads.isTrue(address(optInService), isOptedIn, readGas);
-    }
-
-    /// @inheritdoc StakeRegistrar
-    /// @dev `stakeAt` is zero unless the operator was opted in to the network and to the vault. Nobody opts in who is
-    /// not in the registry of operators, and nobody is removed from it.
-    function _stakeOf(address operator, uint48 captured) internal view override returns (uint256 stake) {
-        bytes memory stakeAt = abi.encodeCall(IBaseDelegator.stakeAt, (subnetwork, operator, captured, ""));
-        uint256 count = _vaults.length;
-        for (uint256 i = 0; i < count; i++) {
-            Vault memory entry = _vaults[i];
-            // A vault that migrated may have another delegator.
-            (, uint256 delegator) = Reads.word(address(entry.vault), abi.encodeCall(IVault.delegator, ()), readGas);
-            (, uint256 amount) = Reads.word(address(uint160(delegator)), stakeAt, readGas);
-            stake = Math.saturatingAdd(stake, Math.saturatingMul(amount, entry.multiplier) / ONE);
-        }
-    }
+    )
+        StakeRegistrar(settlement, parameters)
+        SymbioticStake(symbiotic, network_, identifier, vaults_, 2 * uint256(parameters.epochLength) + WEIGHING_TIME)
+    {}
 }

@@ -19,7 +19,7 @@ abstract contract NetworkRig is NetworkFixture {
     }
 
     /// @notice Makes a verifier and its network.
-    function deploy() internal {
+    function deploy() internal virtual {
         ITaskNetwork.Parameters memory p = parameters();
         p.verifier = verifier = new MockVerifier(nextAddress(1));
         network = new TaskNetwork(p);

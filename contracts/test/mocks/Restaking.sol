@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {OperatorSet} from "../../src/adapters/IEigenLayer.sol";
+import {OperatorSet, SlashingParams} from "../../src/adapters/IEigenLayer.sol";
 
 // Contracts of restaking protocols, as far as the adapters call them. They do not inherit the interfaces, because some
 // of their faults are not those of a view function. The tests compare the selectors with literals.
@@ -50,8 +50,11 @@ abstract contract Misbehaving {
             switch fault
             // Burns all gas.
             case 2 { invalid() }
-            // An answer of 100 kB, whose length would cost a careless caller its gas.
-            case 3 { return(0, 100000) }
+            // An answer of 100 kB that begins with a zero. Its length would cost a careless caller its gas.
+            case 3 {
+                mstore(0, 0)
+                return(0, 100000)
+            }
             case 4 { return(0, 31) }
             case 5 {
                 mstore(0, not(0))
@@ -81,6 +84,53 @@ contract MockAllocationManager is Misbehaving {
     bytes private _answer;
     mapping(bytes32 set => mapping(address operator => Member)) private _members;
     mapping(bytes32 set => mapping(address operator => mapping(address strategy => uint256))) private _shares;
+    mapping(bytes32 set => address) private _slashers;
+    mapping(address strategy => bool) private _removed;
+    uint256 private _slashings;
+    bool private _paused;
+
+    /// @notice Names who may slash a set.
+    function setSlasher(OperatorSet memory set, address slasher) external {
+        _slashers[_key(set)] = slasher;
+    }
+
+    function getSlasher(OperatorSet memory set) external view returns (address) {
+        return _slashers[_key(set)];
+    }
+
+    /// @notice Takes a strategy out of all sets, so that nobody can slash it.
+    function removeStrategy(address strategy) external {
+        _removed[strategy] = true;
+    }
+
+    /// @notice Stops slashing, as EigenLayer's pauser can.
+    function pauseSlashing(bool paused) external {
+        _paused = paused;
+    }
+
+    function slashOperator(address avs, SlashingParams calldata params)
+        external
+        returns (uint256 slashId, uint256[] memory shares)
+    {
+        bytes32 set = _key(OperatorSet(avs, params.operatorSetId));
+        Member memory member = _members[set][params.operator];
+        require(!_paused, "paused");
+        require(member.registered || block.number <= member.slashableUntil, "OperatorNotSlashable");
+        require(msg.sender == _slashers[set], "InvalidCaller");
+        require(params.strategies.length == params.wadsToSlash.length, "InputArrayLengthMismatch");
+        _misbehave(params.operator);
+        slashId = ++_slashings;
+        shares = new uint256[](params.strategies.length);
+        for (uint256 i = 0; i < shares.length; i++) {
+            address strategy = params.strategies[i];
+            require(i == 0 || strategy > params.strategies[i - 1], "StrategiesMustBeInAscendingOrder");
+            require(params.wadsToSlash[i] != 0 && params.wadsToSlash[i] <= 1e18, "InvalidWadToSlash");
+            require(!_removed[strategy], "StrategyNotInOperatorSet");
+            uint256 held = _shares[set][params.operator][strategy];
+            shares[i] = held * params.wadsToSlash[i] / 1e18;
+            _shares[set][params.operator][strategy] = held - shares[i];
+        }
+    }
 
     function join(OperatorSet memory set, address operator) external {
         _members[_key(set)][operator].registered = true;
@@ -203,8 +253,15 @@ contract MockDelegator is Misbehaving {
         _optIns = optIns;
     }
 
-    function set(bytes32 subnetwork, address operator, uint256 stake) external {
+    function set(bytes32 subnetwork, address operator, uint256 stake) public {
         _checkpoints[subnetwork][operator].push(Checkpoint(block.timestamp, stake));
+    }
+
+    /// @notice Takes from the newest stake, as a slashing does.
+    function cut(bytes32 subnetwork, address operator, uint256 amount) external {
+        Checkpoint[] storage checkpoints = _checkpoints[subnetwork][operator];
+        uint256 stake = checkpoints[checkpoints.length - 1].stake;
+        set(subnetwork, operator, stake < amount ? 0 : stake - amount);
     }
 
     /// @dev Not a view function, so that it can misbehave.
@@ -219,5 +276,118 @@ contract MockDelegator is Misbehaving {
         for (uint256 i = 0; i < checkpoints.length && checkpoints[i].time <= timestamp; i++) {
             stake = checkpoints[i].stake;
         }
+    }
+}
+
+/// @notice Symbiotic's service where networks name who slashes for them.
+contract MockMiddlewares {
+    mapping(address network => address) public middleware;
+
+    function set(address network, address who) external {
+        middleware[network] = who;
+    }
+}
+
+/// @notice A slasher of Symbiotic: of kind 0, or of kind 1 with a resolver.
+contract MockSlasher is Misbehaving {
+    struct Request {
+        bytes32 subnetwork;
+        address operator;
+        uint256 amount;
+        uint48 captured;
+        uint256 vetoDeadline;
+        bool completed;
+    }
+
+    struct Slashed {
+        uint256 time;
+        uint256 amount;
+    }
+
+    uint64 public immutable TYPE;
+    uint48 public immutable vetoDuration;
+    address public immutable NETWORK_MIDDLEWARE_SERVICE;
+    MockVault private _vault;
+    Request[] public requests;
+    mapping(address operator => uint48) public latestSlashedCaptureTimestamp;
+    mapping(address operator => Slashed[]) private _slashed;
+
+    constructor(address middlewares, uint64 kind, uint48 vetoDuration_) {
+        (NETWORK_MIDDLEWARE_SERVICE, TYPE, vetoDuration) = (middlewares, kind, vetoDuration_);
+    }
+
+    function setVault(MockVault vault) external {
+        _vault = vault;
+    }
+
+    function slashableStake(bytes32 subnetwork, address operator, uint48 captured, bytes memory hints)
+        public
+        returns (uint256)
+    {
+        require(hints.length == 0, "hints");
+        bool late = captured < block.timestamp - _vault.epochDuration() || captured >= block.timestamp;
+        if (late || captured < latestSlashedCaptureTimestamp[operator]) return 0;
+        uint256 stake = MockDelegator(_vault.delegator()).stakeAt(subnetwork, operator, captured, "");
+        uint256 since = 0;
+        for (uint256 i = 0; i < _slashed[operator].length; i++) {
+            if (_slashed[operator][i].time > captured) since += _slashed[operator][i].amount;
+        }
+        return stake < since ? 0 : stake - since;
+    }
+
+    function slash(bytes32 subnetwork, address operator, uint256 amount, uint48 captured, bytes calldata hints)
+        external
+        returns (uint256)
+    {
+        require(TYPE == 0 && hints.length == 0, "not a slasher of kind 0");
+        _authorise(subnetwork);
+        _misbehave(operator);
+        return _slash(subnetwork, operator, amount, captured);
+    }
+
+    function requestSlash(bytes32 subnetwork, address operator, uint256 amount, uint48 captured, bytes calldata hints)
+        external
+        returns (uint256 index)
+    {
+        require(TYPE == 1 && hints.length == 0, "not a slasher of kind 1");
+        _authorise(subnetwork);
+        _misbehave(operator);
+        require(captured >= block.timestamp + vetoDuration - _vault.epochDuration(), "InvalidCaptureTimestamp");
+        uint256 most = slashableStake(subnetwork, operator, captured, "");
+        if (amount > most) amount = most;
+        require(amount != 0, "InsufficientSlash");
+        index = requests.length;
+        Request storage request = requests.push();
+        (request.subnetwork, request.operator, request.amount) = (subnetwork, operator, amount);
+        (request.captured, request.vetoDeadline) = (captured, block.timestamp + vetoDuration);
+    }
+
+    function veto(uint256 index) external {
+        requests[index].completed = true;
+    }
+
+    function executeSlash(uint256 index, bytes calldata) external returns (uint256) {
+        Request storage request = requests[index];
+        _authorise(request.subnetwork);
+        require(request.vetoDeadline <= block.timestamp, "VetoPeriodNotEnded");
+        require(block.timestamp - request.captured <= _vault.epochDuration(), "SlashPeriodEnded");
+        require(!request.completed, "SlashRequestCompleted");
+        request.completed = true;
+        return _slash(request.subnetwork, request.operator, request.amount, request.captured);
+    }
+
+    function _slash(bytes32 subnetwork, address operator, uint256 amount, uint48 captured) private returns (uint256) {
+        uint256 most = slashableStake(subnetwork, operator, captured, "");
+        if (amount > most) amount = most;
+        require(amount != 0, "InsufficientSlash");
+        if (captured > latestSlashedCaptureTimestamp[operator]) latestSlashedCaptureTimestamp[operator] = captured;
+        _slashed[operator].push(Slashed(block.timestamp, amount));
+        MockDelegator(_vault.delegator()).cut(subnetwork, operator, amount);
+        return amount;
+    }
+
+    function _authorise(bytes32 subnetwork) private view {
+        address network = address(uint160(uint256(subnetwork) >> 96));
+        require(MockMiddlewares(NETWORK_MIDDLEWARE_SERVICE).middleware(network) == msg.sender, "NotNetworkMiddleware");
     }
 }

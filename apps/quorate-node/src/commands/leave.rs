@@ -34,6 +34,10 @@ impl Arguments {
                 send(&account, "deregister", task_network::deregister(&terms)).await?;
                 let waits =
                     rpc.read(contract, &TaskNetwork::pendingOfCall { operator }, None).await.map_err(Failure::io)?;
+                if waits.amount.is_zero() {
+                    print("the seat is given up, and nothing waits to be paid out: the network holds no stake")?;
+                    return Ok(Exit::Success);
+                }
                 print(format!(
                     "all {} can be paid out from {} on; then call `quorate-node exit` again",
                     token.exact(waits.amount),

@@ -22,13 +22,17 @@ use super::{NodeArguments, Token, account, approve, contract, note, payer, print
 /// weight from the next epoch's snapshot on.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The stake to pay in, in tokens, such as 100 or 0.5. Not needed with --rotate
-    #[arg(long, value_name = "TOKENS", required_unless_present_any = ["rotate", "stake"])]
+    /// The stake to pay in, in tokens, such as 100 or 0.5. Not needed with --restaked and --rotate
+    #[arg(long, value_name = "TOKENS", required_unless_present_any = ["restaked", "rotate", "stake"])]
     tokens: Option<String>,
 
     /// The same in the token's smallest unit
     #[arg(long, value_name = "AMOUNT", conflicts_with = "tokens")]
     stake: Option<U256>,
+
+    /// Register without tokens, at a network whose operators have their stake in a restaking protocol
+    #[arg(long, conflicts_with_all = ["rotate", "stake", "tokens"])]
+    restaked: bool,
 
     /// Replace the operator's registered key by that of the signer
     #[arg(long, conflicts_with_all = ["stake", "tokens"])]
@@ -66,6 +70,19 @@ impl Arguments {
                 let call = task_network::rotate_key(&terms, proof.public_key, proof.proof);
                 send(&account, "rotate", call).await?;
                 print("the new key has weight from the next epoch's snapshot on; keep the old signer's record (docs/node.md)")?;
+                return Ok(Exit::Success);
+            }
+            if self.restaked {
+                if !stake.is_zero() {
+                    return Err(Failure::refused(anyhow!(
+                        "{operator} has a seat; the network reads its stake in the protocol for each epoch"
+                    )));
+                }
+                let proof = registration.await?;
+                let call = task_network::register(&terms, proof.public_key, proof.proof, U256::ZERO);
+                send(&account, "register", call).await?;
+                let index = rpc.read(contract, &TaskNetwork::keyOfCall { operator }, None).await.map_err(Failure::io)?;
+                print(format!("operator    {operator}, key {index}\nIts weight counts from the next epoch's snapshot on."))?;
                 return Ok(Exit::Success);
             }
             let token = Token::read(&rpc, terms.token).await?;
