@@ -20,6 +20,8 @@ contract EigenLayerSource is StakeSource, EigenLayerStake {
     /// @dev Words of the answer of `slashOperator` for one strategy: the number of the slashing, the offset and the length
     /// of the list of shares, and the shares.
     uint256 private constant ANSWER = 4;
+    /// @dev One of 10,000 parts, in EigenLayer's unit of shares, where all is 10^18.
+    uint256 private constant PART = 1e14;
     /// @dev How many reads weigh an operator: the slasher, membership and stake.
     uint256 private constant READS = 3;
 
@@ -58,7 +60,7 @@ contract EigenLayerSource is StakeSource, EigenLayerStake {
             wadsToSlash: new uint256[](1),
             description: "two signed tasks with one id conflict"
         });
-        params.wadsToSlash[0] = share * (1e18 / WHOLE);
+        params.wadsToSlash[0] = share * PART;
         uint256 count = _strategies.length;
         for (uint256 i = 0; i < count; i++) {
             Strategy memory entry = _strategies[i];

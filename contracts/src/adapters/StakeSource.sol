@@ -19,8 +19,6 @@ import {ProtocolStake} from "./ProtocolStake.sol";
 /// TRUSTED: the protocol, as `EigenLayerStake` and `SymbioticStake` say. Whoever says there who slashes can take this power
 /// from the source. Then the stake weighs nothing from the next read on, and what was signed before is not slashed.
 abstract contract StakeSource is ProtocolStake, IStakeSource {
-    /// @dev The denominator of shares.
-    uint256 internal constant WHOLE = 10_000;
     /// @dev The gas that one slashing of a strategy or vault gets. EigenLayer's and Symbiotic's take less than half of it,
     /// hooks of a vault included.
     uint256 internal constant SLASH_GAS = 1_000_000;

@@ -23,6 +23,8 @@ import {SymbioticStake} from "./SymbioticStake.sol";
 ///
 /// Symbiotic sends what is slashed to the vault's burner.
 contract SymbioticSource is StakeSource, SymbioticStake {
+    /// @dev The denominator of shares.
+    uint256 private constant WHOLE = 10_000;
     /// @notice Seconds in which a request can be executed at least, once the time for a veto is over.
     uint48 public constant EXECUTION_TIME = 1 days;
 
@@ -62,7 +64,7 @@ contract SymbioticSource is StakeSource, SymbioticStake {
         uint256 gas = SLASH_GAS + (_mostReportable() + 2) * readGas;
         require(vaults_.length * gas <= MOST_GAS, BadParameter("vaults"));
         for (uint256 i = 0; i < vaults_.length; i++) {
-            _checkSlasher(vaults_[i].vault, taskNetwork.withdrawalDelay());
+            _checkSlasher(vaults_[i].vault);
         }
     }
 
@@ -141,7 +143,7 @@ contract SymbioticSource is StakeSource, SymbioticStake {
     }
 
     /// @dev Reverts unless this contract can slash in a vault for long enough. The constructor calls it for each vault.
-    function _checkSlasher(IVault vault, uint256 delay) private view {
+    function _checkSlasher(IVault vault) private view {
         // slither-disable-start calls-loop
         address slasher = vault.slasher();
         address service = IBaseSlasher(slasher).NETWORK_MIDDLEWARE_SERVICE();
@@ -149,7 +151,7 @@ contract SymbioticSource is StakeSource, SymbioticStake {
         uint64 kind = IBaseSlasher(slasher).TYPE();
         require(kind < 2, BadParameter("slasher"));
         if (kind == 0) return;
-        uint256 least = delay + IVetoSlasher(slasher).vetoDuration() + EXECUTION_TIME;
+        uint256 least = taskNetwork.withdrawalDelay() + IVetoSlasher(slasher).vetoDuration() + EXECUTION_TIME;
         require(vault.epochDuration() >= least, BadParameter("epochDuration"));
         // slither-disable-end calls-loop
     }
