@@ -8,7 +8,6 @@
 //!
 //! - [`weight`]: the random multipliers of a batch, in a form that the curve's endomorphism makes cheap.
 //! - [`segments`]: items in consecutive segments, for the verbs that compute one result for each of several lists.
-//! - [`marking`]: where secrets become public, for a check.
 //! - `arithmetic`, private: blst's functions on one field element or point, made safe.
 //! - [`encoding`]: the canonical bytes of points, and what can be wrong with them.
 //! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
@@ -20,6 +19,7 @@
 //! - [`backend`]: the public verbs.
 //! - `bn254`, private: the second curve, with the feature of this name.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
+//! - [`marking`]: where secrets become public, for a check.
 //! - [`secret`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
 //! The functions of [`secret`] run in constant time. The time of all others depends on their input.
@@ -46,8 +46,6 @@ extern crate std;
 mod polynomial;
 pub mod weight;
 pub mod segments;
-#[doc(hidden)]
-pub mod marking;
 mod arithmetic;
 pub mod encoding;
 pub mod pairing;
@@ -59,6 +57,8 @@ pub mod backend;
 #[cfg(feature = "bn254")]
 mod bn254;
 pub mod domain;
+#[doc(hidden)]
+pub mod marking;
 pub mod secret;
 #[cfg(any(test, feature = "bench-internals"))]
 #[doc(hidden)]

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::affine;
 use crate::{
     arithmetic::{BlstCurve, curve::GroupId},
-    marking::declassify,
     segments::{Cut, Segments},
 };
 
@@ -22,12 +21,8 @@ fn sum<C: BlstCurve>(points: &[C]) -> C::Jacobian {
         many if many.len() >= BATCHED && has_x_zero(C::ID) => {
             affine::sums(Segments::one(many.to_vec()))[0].to_jacobian()
         }
-        // Identities are left out, because blst adds one to a point with x = 0 as if it doubled the point. Everyone may know whether there
-        // are some: no secret multiple of a base is one.
-        many => {
-            let finite = |point: &&C| declassify(**point != C::IDENTITY);
-            C::sum_of_finite(&many.iter().filter(finite).collect::<Vec<_>>())
-        }
+        // Identities are left out, because blst adds one to a point with x = 0 as if it doubled the point.
+        many => C::sum_of_finite(&many.iter().filter(|point| **point != C::IDENTITY).collect::<Vec<_>>()),
     }
 }
 
