@@ -551,7 +551,8 @@ soak-calls: languages ## CALLS cheap calls, ten million, from C, Go, Node and Ja
 		-o $(BUILT)/c/calls && $(BUILT)/c/calls $(CALLS)
 	cd bindings/go && QUORATE_CALLS=$(CALLS) go test -count=1 -timeout 60m -v -run '^TestCallsKeepNoMemory$$' .
 	cd bindings/node && QUORATE_CALLS=$(CALLS) node --test --test-name-pattern='^cheap calls keep no memory$$' test/loop.test.mjs
-	cd bindings/java && QUORATE_CALLS=$(CALLS) mvn -q -B $(MAVEN_ARGS) test -Dtest=MemoryTest#callsLeaveNothingBehind
+	cd bindings/java && QUORATE_CALLS=$(CALLS) mvn -q -B $(MAVEN_ARGS) test -Dtest=MemoryTest#callsLeaveNothingBehind && \
+		grep -o 'resident memory.*' target/surefire-reports/TEST-io.quorate.MemoryTest.xml
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --profile dist --locked -p quorate-cli

@@ -50,6 +50,10 @@ PLACE(quorate_batcher_options, queue_bytes, 48);
 #ifndef COUNT
 #define COUNT 64
 #endif
+// The backend of verifiers and batchers; without a name the fastest one.
+#ifndef BACKEND
+#define BACKEND ""
+#endif
 #define KEY 48
 #define SIGNATURE 96
 
@@ -293,6 +297,14 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   OK(quorate_key_set_sum(set, NULL, 0, of_set, KEY, &error));
   CHECK(of_set[0] == 0xc0);
   quorate_key_set_free(set);
+}
+
+static struct quorate_batcher_options batcher_options(uint32_t threads) {
+  struct quorate_batcher_options options = {0};
+  options.threads = threads;
+  options.backend = BACKEND;
+  options.backend_size = strlen(BACKEND);
+  return options;
 }
 
 struct answers {
@@ -990,8 +1002,7 @@ static void batches(const struct signers *signers) {
   struct claims made;
   make_claims(&made, signers);
   made.claims[1].signature = bytes(signers->same[1], SIGNATURE);
-  struct quorate_batcher_options options = {0};
-  options.threads = 2;
+  struct quorate_batcher_options options = batcher_options(2);
   options.linger_us = 1000;
   options.queue_us = 10000000;
   struct quorate_batcher *batcher = NULL;
@@ -1040,8 +1051,7 @@ static void waits_for_answers(void *user, uint8_t verdict, const char *reason, s
 static void answers_cannot_wait_for_answers(const struct signers *signers) {
   static uint8_t packed[256];
   const size_t size = packed_claim(packed, signers, "peer", 4);
-  struct quorate_batcher_options options = {0};
-  options.threads = 1;
+  const struct quorate_batcher_options options = batcher_options(1);
   struct quorate_batcher *batcher = NULL;
   OK(quorate_batcher_new(&options, &batcher, &error));
   struct waits waits = {{PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0}, batcher, packed, size, 0, 0, QUORATE_VERDICT_VALID};
@@ -1080,8 +1090,7 @@ static void hands_in_again(void *user, uint8_t verdict, const char *reason, size
 
 // A stopped batcher refuses a claim within the call that hands it in. That must not be a recursion.
 static void refused_claims_that_come_again(void) {
-  struct quorate_batcher_options options = {0};
-  options.threads = 1;
+  const struct quorate_batcher_options options = batcher_options(1);
   struct quorate_batcher *batcher = NULL;
   OK(quorate_batcher_new(&options, &batcher, &error));
   OK(quorate_batcher_stop(batcher, 0, &error));
@@ -1100,8 +1109,11 @@ int main(int count, char **arguments) {
   CHECK(quorate_abi() == QUORATE_ABI && strlen(quorate_version()) >= 5);
   static struct signers signers;
   make_signers(&signers);
+  struct quorate_options options = {0};
+  options.backend = BACKEND;
+  options.backend_size = strlen(BACKEND);
   struct quorate_verifier *verifier = NULL;
-  OK(quorate_verifier_new(NULL, &verifier, &error));
+  OK(quorate_verifier_new(&options, &verifier, &error));
   verdicts_with_reasons(verifier, &signers);
   packed_claims(verifier, &signers);
   sums_and_sets(verifier, &signers);
