@@ -165,7 +165,9 @@ fn a_watch_that_is_blind_is_said_and_keeps_the_node_from_nothing() {
     watching.wait("ready", |this| this.reasons().is_empty());
     watching.proxy.follows(move |_, _| Ok(ProxyReply::Busy));
     let is_blind = |this: &Watching| {
-        this.reasons().iter().any(|reason| reason.starts_with("watch: ") && reason.contains("does not answer"))
+        // A turn that began in time says of the payer's account that nobody tells it, and has looked.
+        let says = "nothing is recomputed until it answers";
+        this.reasons().iter().any(|reason| reason.starts_with("watch: ") && reason.contains(says))
     };
     watching.wait("the reason", is_blind);
     let settled = watching.settled();

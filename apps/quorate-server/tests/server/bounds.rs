@@ -19,7 +19,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
     grpc::{Caller, framed, proto, unary},
-    process::{Listening, SUSPECT, program},
+    process::{ALLOCATOR, Listening, SUSPECT, program},
     rig::{Rig, ask, eventually, example, post},
 };
 
@@ -86,7 +86,7 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
     let mut command = command_after(&format!("ulimit -v {ADDRESS_SPACE_KIB}"), "quorate-server");
     command.args(arguments);
     // What a thread's own heap reserves is not memory that anything holds.
-    command.env("MALLOC_ARENA_MAX", "2").env("TOKIO_WORKER_THREADS", "2");
+    command.envs(ALLOCATOR).env("TOKIO_WORKER_THREADS", "2");
     let server = Listening::of(&mut command);
     let (json, many, arrow) =
         (many_keys(2_700_000), format!("[{}]", vec![many_keys(90_000); 27].join(",")), arrow_of_many_keys(1_900_000));
@@ -154,7 +154,7 @@ fn arrow_of_one_long_message() -> Vec<u8> {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_stays_within_the_memory_that_operators_give_it() {
-    let server = Listening::start(&[]);
+    let server = Listening::of(program().args(["--listen", "127.0.0.1:0"]).envs(ALLOCATOR));
     let body = arrow_of_one_long_message();
     for _ in 0..6 {
         thread::scope(|scope| {

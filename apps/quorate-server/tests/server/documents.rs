@@ -9,7 +9,7 @@ use quorate_lab::{
 };
 use quorate_server::config::{Config, PREFIX, RELOADED};
 
-use crate::rig::Rig;
+use crate::{process::ALLOCATOR, rig::Rig};
 
 fn read(path: &str) -> String {
     fs::read_to_string(checkout().join(path)).unwrap()
@@ -111,8 +111,9 @@ fn the_unit_and_the_container_set_fields_that_exist() {
             .collect();
         assert!(settings.len() >= 3, "{settings:?}");
         Config::read(None::<Source<'_>>, settings, &[]).unwrap();
-        // What docs/operate.md says of memory holds with these.
-        assert!(text.contains("MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072"), "{file}");
+        for (name, value) in ALLOCATOR {
+            assert!(text.contains(&format!("{name}={value}")), "{file}: {name}");
+        }
     }
 }
 

@@ -19,6 +19,9 @@ use crate::{
     rig::{PATIENCE, answer, eventually, example, get, path, post},
 };
 
+/// How glibc's allocator is set where operators start the server (docs/operate.md, "Limits and memory").
+pub(crate) const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
+
 pub(crate) fn program() -> Command {
     command("quorate-server")
 }
