@@ -120,6 +120,7 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
         assertEq(IVault.delegator.selector, bytes4(0xce9b7930), "delegator");
         assertEq(IVault.slasher.selector, bytes4(0xb1344271), "slasher");
         assertEq(IVault.epochDuration.selector, bytes4(0x4ff0876a), "epochDuration");
+        assertEq(IVault.burner.selector, bytes4(keccak256("burner()")), "burner");
         assertEq(IBaseDelegator.stakeAt.selector, bytes4(0xe02f6937), "stakeAt");
         assertEq(MockOptIns.isOptedIn.selector, bytes4(0x220d32d4), "mock");
         assertEq(MockDelegator.stakeAt.selector, bytes4(0xe02f6937), "mock");
@@ -159,6 +160,21 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
         _vaultFactory.add(address(vault));
         entries = new SymbioticStake.Vault[](1);
         entries[0] = SymbioticStake.Vault(IVault(address(vault)), 1e18);
+    }
+
+    /// @notice A vault without a burner sends what is slashed to address 0. Most tokens refuse that, so its stake would weigh
+    /// and not answer.
+    function test_trap_aVaultWithoutABurner() public {
+        MockVault vault = new MockVault(address(_delegators[0]), SLASHER, VAULT_EPOCH);
+        SymbioticStake.Vault[] memory entries = _only(vault);
+        for (uint160 i = 0; i < 2; i++) {
+            vault.setBurner(address(i));
+            Settlement settlement = new ToySettlement(_later(1));
+            SymbioticStake.Symbiotic memory symbiotic = _symbiotic();
+            StakeRegistrar.Parameters memory parameters = _parameters();
+            if (i == 0) vm.expectRevert(abi.encodeWithSelector(ProtocolStake.BadParameter.selector, "burner"));
+            new SymbioticRegistrar(settlement, parameters, symbiotic, NETWORK, IDENTIFIER, entries);
+        }
     }
 
     /// @notice Stake may be read an hour before the epoch in which it weighs. With twice the length of a short epoch as the

@@ -112,6 +112,15 @@ contract RestakedSymbioticTest is RestakedNetworkTests, SymbioticRig {
         assertEq(slashedAmount(), 22e18, "the first vault");
     }
 
+    /// @notice Where nobody gets what is slashed, most collateral refuses to be slashed. A veto slasher would take requests that
+    /// nobody can execute, and the conflict would count as paid.
+    function test_trap_a_vault_without_a_burner() external {
+        vaults[1].setBurner(address(0));
+        makeWith(READ_GAS, entries(), abi.encodeWithSelector(ProtocolStake.BadParameter.selector, "burner"));
+        vaults[1].setBurner(address(1));
+        makeWith(READ_GAS, entries(), bytes(""));
+    }
+
     function test_trap_parameters_of_the_source() external {
         for (uint256 i = 0; i < 7; i++) {
             SymbioticStake.Vault[] memory list = entries();

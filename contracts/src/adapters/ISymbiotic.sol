@@ -22,7 +22,7 @@ interface IOptInService {
     function isOptedIn(address who, address where) external view returns (bool);
 }
 
-/// @title Three functions of a vault
+/// @title Four functions of a vault
 interface IVault {
     /// @notice The contract that says which operator has which part of the vault's stake.
     /// @return The delegator; zero if it is not set yet.
@@ -31,6 +31,10 @@ interface IVault {
     /// @notice The contract through which networks slash.
     /// @return The slasher; zero if nothing can be slashed.
     function slasher() external view returns (address);
+
+    /// @notice Who gets what is slashed.
+    /// @return The account; zero if nobody was named. Then most collateral refuses the transfer, and nothing can be slashed.
+    function burner() external view returns (address);
 
     /// @notice The length of the vault's epochs. Stake that was there at a time can be slashed for as long.
     /// @return The length in seconds.

@@ -69,7 +69,7 @@ abstract contract SymbioticStake is ProtocolStake {
     /// @param network_ The network, which must be registered.
     /// @param identifier The identifier of the subnetwork.
     /// @param vaults_ The vaults, by rising addresses; 1 to `MOST_VAULTS`. Each must be one of the factory's and have a
-    /// delegator, a slasher and epochs of at least `leastDuration`.
+    /// delegator, a slasher, a burner and epochs of at least `leastDuration`.
     /// @param leastDuration For how many seconds stake has to stay slashable.
     constructor(
         Symbiotic memory symbiotic,
@@ -92,6 +92,8 @@ abstract contract SymbioticStake is ProtocolStake {
             require(address(vault) > last && symbiotic.vaults.isEntity(address(vault)), BadParameter("vaults"));
             require(vaults_[i].multiplier != 0, BadParameter("multiplier"));
             require(vault.slasher() != address(0), BadParameter("slasher"));
+            // Without one, a slashing sends collateral to address 0, which most tokens refuse.
+            require(vault.burner() != address(0), BadParameter("burner"));
             require(vault.epochDuration() >= leastDuration, BadParameter("epochDuration"));
             // Reverts if the delegator is of another kind, or not set.
             IBaseDelegator(vault.delegator()).stakeAt(subnetwork, address(this), uint48(block.timestamp - 1), "");

@@ -229,9 +229,14 @@ contract MockVault {
     address public delegator;
     address public slasher;
     uint48 public epochDuration;
+    address public burner = address(0xb0);
 
     constructor(address delegator_, address slasher_, uint48 epochDuration_) {
         (delegator, slasher, epochDuration) = (delegator_, slasher_, epochDuration_);
+    }
+
+    function setBurner(address burner_) external {
+        burner = burner_;
     }
 
     function migrate(address delegator_) external {
