@@ -37,7 +37,7 @@ abstract contract SymbioticFixture is AdaptersFixture {
         _optIns = new MockOptIns();
         _networks.add(NETWORK);
         for (uint256 i = 0; i < 2; i++) {
-            _delegators[i] = new MockDelegator(_optIns);
+            _delegators[i] = new MockDelegator(_optIns, 0);
             _vaults[i] = new MockVault(address(_delegators[i]), SLASHER, VAULT_EPOCH);
             _vaultFactory.add(address(_vaults[i]));
         }
@@ -122,6 +122,7 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
         assertEq(IVault.epochDuration.selector, bytes4(0x4ff0876a), "epochDuration");
         assertEq(IVault.burner.selector, bytes4(keccak256("burner()")), "burner");
         assertEq(IBaseDelegator.stakeAt.selector, bytes4(0xe02f6937), "stakeAt");
+        assertEq(IBaseDelegator.TYPE.selector, bytes4(keccak256("TYPE()")), "TYPE");
         assertEq(MockOptIns.isOptedIn.selector, bytes4(0x220d32d4), "mock");
         assertEq(MockDelegator.stakeAt.selector, bytes4(0xe02f6937), "mock");
         assertEq(bytes4(keccak256("isEntity(address)")), bytes4(0x14887c58), "text");
@@ -202,6 +203,20 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
             SymbioticStake.Symbiotic memory symbiotic = _symbiotic();
             StakeRegistrar.Parameters memory parameters = _parameters();
             vm.expectRevert();
+            new SymbioticRegistrar(settlement, parameters, symbiotic, NETWORK, IDENTIFIER, entries);
+        }
+    }
+
+    /// @notice A delegator of kind 1 gives the same stake to each of its operators. Two of them would weigh 200 by a stake of
+    /// 100. The other kinds give no stake to two operators.
+    function test_trap_aStakeThatSeveralOperatorsHave() public {
+        for (uint64 kind = 0; kind < 4; kind++) {
+            MockDelegator delegator = new MockDelegator(_optIns, kind);
+            SymbioticStake.Vault[] memory entries = _only(new MockVault(address(delegator), SLASHER, VAULT_EPOCH));
+            Settlement settlement = new ToySettlement(_later(1));
+            SymbioticStake.Symbiotic memory symbiotic = _symbiotic();
+            StakeRegistrar.Parameters memory parameters = _parameters();
+            if (kind == 1) vm.expectRevert(abi.encodeWithSelector(ProtocolStake.BadParameter.selector, "delegator"));
             new SymbioticRegistrar(settlement, parameters, symbiotic, NETWORK, IDENTIFIER, entries);
         }
     }

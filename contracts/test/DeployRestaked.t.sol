@@ -39,7 +39,7 @@ contract DeployRestakedTest is Test {
         MockOptIns optIns = new MockOptIns();
         MockMiddlewares middlewares = new MockMiddlewares();
         MockSlasher slasher = new MockSlasher(address(middlewares), 0, 0);
-        MockVault vault = new MockVault(address(new MockDelegator(optIns)), address(slasher), 14 days);
+        MockVault vault = new MockVault(address(new MockDelegator(optIns, 0)), address(slasher), 14 days);
         registry.add(address(0x4e7));
         registry.add(address(vault));
         _set("NETWORK_REGISTRY", address(registry));

@@ -208,7 +208,7 @@ abstract contract SymbioticRig is RestakedRig {
         (registry, optIns, middlewares) = (new MockRegistry(), new MockOptIns(), new MockMiddlewares());
         registry.add(NETWORK);
         for (uint256 i = 0; i < 2; i++) {
-            delegators[i] = new MockDelegator(optIns);
+            delegators[i] = new MockDelegator(optIns, 0);
             slashers[i] = new MockSlasher(address(middlewares), kind(), VETO);
             vaults[i] = new MockVault(address(delegators[i]), address(slashers[i]), VAULT_EPOCH);
             slashers[i].setVault(vaults[i]);

@@ -41,8 +41,15 @@ interface IVault {
     function epochDuration() external view returns (uint48);
 }
 
-/// @title One function of a vault's delegator
+/// @title Two functions of a vault's delegator
 interface IBaseDelegator {
+    /// @notice The kind of delegator: 0 divides the vault's stake among operators, 1 gives all of it to each of them up to
+    /// a limit, 2 and 3 give it to one operator.
+    /// @return The kind.
+    // The name is Symbiotic's.
+    // slither-disable-next-line naming-convention
+    function TYPE() external view returns (uint64);
+
     /// @notice The stake that a subnetwork can slash of an operator, as it was at the end of a second. It is zero unless
     /// the operator was opted in to the vault and to the network then.
     /// @param subnetwork The network's address, above 96 bits of an identifier.

@@ -26,7 +26,9 @@ import {Reads} from "./Reads.sol";
 /// vault's owner; the curator of each vault, who decides which operator has which stake; the collateral of each vault; and
 /// the network, which decides who slashes.
 ///
-/// Written for vaults of version 1 of Symbiotic's core v1.0.3 or v2.0.0, and their four kinds of delegators. A vault of
+/// Written for vaults of version 1 of Symbiotic's core v1.0.3 or v2.0.0, and three of their four kinds of delegators. The
+/// constructor refuses the fourth, `FullRestakeDelegator`: it gives the same stake to each of several operators, so an
+/// operator's conflict would cost all of them their stake, and a quorum could weigh many times what can be slashed. A vault of
 /// version 2 has a delegator without `stakeAt`, and the constructor refuses it. A vault that becomes one counts nothing.
 /// It works on the chain of the vaults alone.
 abstract contract SymbioticStake is ProtocolStake {
@@ -52,6 +54,8 @@ abstract contract SymbioticStake is ProtocolStake {
 
     /// @notice The most vaults.
     uint256 public constant MOST_VAULTS = 16;
+    /// @dev The kind of delegator that gives the same stake to several operators.
+    uint64 private constant FULL_RESTAKE = 1;
 
     /// @notice The registry of operators.
     IRegistry public immutable operatorRegistry;
@@ -69,7 +73,7 @@ abstract contract SymbioticStake is ProtocolStake {
     /// @param network_ The network, which must be registered.
     /// @param identifier The identifier of the subnetwork.
     /// @param vaults_ The vaults, by rising addresses; 1 to `MOST_VAULTS`. Each must be one of the factory's and have a
-    /// delegator, a slasher, a burner and epochs of at least `leastDuration`.
+    /// delegator that gives no stake to two operators, a slasher, a burner and epochs of at least `leastDuration`.
     /// @param leastDuration For how many seconds stake has to stay slashable.
     constructor(
         Symbiotic memory symbiotic,
@@ -95,8 +99,10 @@ abstract contract SymbioticStake is ProtocolStake {
             // Without one, a slashing sends collateral to address 0, which most tokens refuse.
             require(vault.burner() != address(0), BadParameter("burner"));
             require(vault.epochDuration() >= leastDuration, BadParameter("epochDuration"));
-            // Reverts if the delegator is of another kind, or not set.
+            // Reverts if the delegator has no `stakeAt`, or is not set.
             IBaseDelegator(vault.delegator()).stakeAt(subnetwork, address(this), uint48(block.timestamp - 1), "");
+            // Such stake would weigh once for each of its operators, and answer once.
+            require(IBaseDelegator(vault.delegator()).TYPE() != FULL_RESTAKE, BadParameter("delegator"));
             last = address(vault);
             _vaults.push(vaults_[i]);
         }

@@ -35,7 +35,7 @@ contract DeployRestaking {
         (, address deployer,) = vm.readCallers();
         registry = new MockRegistry();
         optIns = new MockOptIns();
-        MockDelegator delegator = new MockDelegator(optIns);
+        MockDelegator delegator = new MockDelegator(optIns, 0);
         vault = new MockVault(address(delegator), address(1), 14 days);
         registry.add(deployer);
         registry.add(address(vault));

@@ -251,11 +251,12 @@ contract MockDelegator is Misbehaving {
         uint256 stake;
     }
 
+    uint64 public immutable TYPE;
     MockOptIns private immutable _optIns;
     mapping(bytes32 subnetwork => mapping(address operator => Checkpoint[])) private _checkpoints;
 
-    constructor(MockOptIns optIns) {
-        _optIns = optIns;
+    constructor(MockOptIns optIns, uint64 kind) {
+        (_optIns, TYPE) = (optIns, kind);
     }
 
     function set(bytes32 subnetwork, address operator, uint256 stake) public {
