@@ -20,8 +20,8 @@ contract DeployEigenLayer is StakeDeployment {
     }
 
     /// @inheritdoc StakeDeployment
-    /// @dev Membership and slashable stake.
+    /// @dev Membership, slashable stake and the set's strategies.
     function _reads() internal pure override returns (uint256) {
-        return 2;
+        return 3;
     }
 }

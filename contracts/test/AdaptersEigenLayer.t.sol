@@ -91,6 +91,9 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
         assertEq(IAllocationManager.isMemberOfOperatorSet.selector, bytes4(0x670d3ba2), "isMemberOfOperatorSet");
         assertEq(IAllocationManager.getMinimumSlashableStake.selector, bytes4(0x2bab2c4a), "getMinimumSlashableStake");
         assertEq(IAllocationManager.DEALLOCATION_DELAY.selector, bytes4(0x2981eb77), "DEALLOCATION_DELAY");
+        bytes4 strategies = bytes4(keccak256("getStrategiesInOperatorSet((address,uint32))"));
+        assertEq(IAllocationManager.getStrategiesInOperatorSet.selector, strategies, "getStrategiesInOperatorSet");
+        assertEq(MockAllocationManager.getStrategiesInOperatorSet.selector, strategies, "mock");
         assertEq(MockAllocationManager.isMemberOfOperatorSet.selector, bytes4(0x670d3ba2), "mock");
         assertEq(MockAllocationManager.getMinimumSlashableStake.selector, bytes4(0x2bab2c4a), "mock");
         assertEq(bytes4(keccak256("isMemberOfOperatorSet(address,(address,uint32))")), bytes4(0x670d3ba2), "text");
@@ -166,6 +169,21 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
         assertTrue(stakes[0][0] != 0, "slashable");
         _base.weigh(2);
         _expectWeights(2, 0, 0);
+    }
+
+    /// @notice EigenLayer answers the stake of a strategy that is not in the set, too. It weighs nothing all the same.
+    function test_trap_aStrategyOutsideTheSet() public {
+        _enrollAll(1);
+        _manager.removeStrategy(address(0x51));
+        address[] memory operators = new address[](1);
+        operators[0] = _operator(0);
+        address[] memory strategies = new address[](1);
+        strategies[0] = address(0x51);
+        uint256[][] memory stakes =
+            _manager.getMinimumSlashableStake(_set(), operators, strategies, uint32(block.number) + 1);
+        assertEq(stakes[0][0], 67 * UNIT, "answered");
+        _base.weigh(1);
+        assertEq(_weights()[0], 33, "the other strategy alone");
     }
 
     /// @notice A deallocation counts as soon as it takes effect within the lookahead.

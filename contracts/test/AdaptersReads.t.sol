@@ -8,6 +8,13 @@ import {Reads} from "../src/adapters/Reads.sol";
 contract Answering {
     fallback() external {
         assembly {
+            function answerList(offset, length, size) {
+                mstore(0, offset)
+                mstore(0x20, length)
+                mstore(0x40, 8)
+                mstore(0x60, 9)
+                return(0, size)
+            }
             let what := calldataload(0)
             switch what
             case 1 { revert(0, 0) }
@@ -16,6 +23,13 @@ contract Answering {
             case 4 { return(0, 64) }
             case 5 { return(0, 1000000) }
             case 6 { sstore(0, 1) }
+            // A list of two words, and what comes near to one: one word too short, another offset, a length beyond all bounds.
+            case 7 { answerList(0x20, 2, 0x80) }
+            case 8 { answerList(0x20, 2, 0x7f) }
+            case 9 { answerList(0x40, 2, 0x80) }
+            case 10 { answerList(0x20, not(0), 0x80) }
+            case 11 { answerList(0x20, shl(251, 1), 0x80) }
+            case 12 { answerList(0x20, 0, 0x40) }
             mstore(0, 7)
             return(0, 32)
         }
@@ -47,6 +61,10 @@ contract Reader {
 
     function isTrue(address target, uint256 what) external view returns (bool) {
         return Reads.isTrue(target, abi.encode(what), 100_000);
+    }
+
+    function list(address target, uint256 what, uint256 most) external view returns (uint256[] memory) {
+        return Reads.list(target, abi.encode(what), 100_000, most);
     }
 
     function words(address target, uint256 what, uint256 count) external view returns (bool done, bytes memory all) {
@@ -119,6 +137,20 @@ contract AdaptersReadsTest is Test {
         // The answer of a million bytes costs its sender more than it has.
         assertTrue(!done && before - gasleft() < 200_000, "a million bytes");
         assertEq(all, new bytes(64), "zeros");
+    }
+
+    /// @notice A list counts only if all of it is there, and no more than was asked for.
+    function test_trap_listsThatAreNone() public view {
+        for (uint256 most = 2; most < 4; most++) {
+            uint256[] memory list = _reader.list(_target, 7, most);
+            assertEq(list.length, 2, "length");
+            assertTrue(list[0] == 8 && list[1] == 9, "words");
+        }
+        assertEq(_reader.list(_target, 7, 1).length, 0, "longer");
+        for (uint256 what = 0; what < 13; what++) {
+            if (what != 7) assertEq(_reader.list(_target, what, 2).length, 0, "none");
+        }
+        assertEq(_reader.list(address(0xdead), 7, 2).length, 0, "no contract");
     }
 
     /// @notice Whatever gas a caller passes: an honest contract that needs almost all of the limit answers, or the call

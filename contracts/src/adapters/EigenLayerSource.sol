@@ -22,8 +22,8 @@ contract EigenLayerSource is StakeSource, EigenLayerStake {
     uint256 private constant ANSWER = 4;
     /// @dev One of 10,000 parts, in EigenLayer's unit of shares, where all is 10^18.
     uint256 private constant PART = 1e14;
-    /// @dev How many reads weigh an operator: the slasher, membership and stake.
-    uint256 private constant READS = 3;
+    /// @dev How many reads weigh an operator: the slasher, membership, stake and the set's strategies.
+    uint256 private constant READS = 4;
 
     /// @param taskNetwork The network, which must name this contract's address as its source.
     /// @param readGas The gas that one read of the protocol may take.

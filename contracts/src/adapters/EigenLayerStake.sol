@@ -13,7 +13,8 @@ import {Reads} from "./Reads.sol";
 ///     stake = Σ slashable shares of the strategy × its multiplier / 10^18
 ///
 /// EigenLayer computes the slashable shares from the shares that are delegated to the operator and the part that it
-/// allocated to the set (`getMinimumSlashableStake`). Shares are those of the strategy, and not tokens: the multiplier
+/// allocated to the set (`getMinimumSlashableStake`). A strategy that the service has not in the set counts nothing, because
+/// EigenLayer would slash nothing there, and would free what is allocated at once. Shares are those of the strategy, and not tokens: the multiplier
 /// says what a share is worth. A stake of 2^256 or more counts as 2^256 - 1.
 ///
 /// **Which block counts.** The stake is read in the block in which the operator is weighed. EigenLayer keeps no history
@@ -26,7 +27,7 @@ import {Reads} from "./Reads.sol";
 /// slashed until the withdrawal is complete, and is not counted.
 ///
 /// What is trusted of EigenLayer: whoever may change its contracts; the service's address, which decides who becomes a
-/// member of the set and who slashes it; and the strategies and their tokens.
+/// member of the set, which strategies are in it and who slashes it; and the strategies and their tokens.
 ///
 /// Written for EigenLayer's core v1.12.0. It works on the chain of EigenLayer's core alone.
 abstract contract EigenLayerStake is ProtocolStake {
@@ -40,6 +41,9 @@ abstract contract EigenLayerStake is ProtocolStake {
 
     /// @notice The most strategies.
     uint256 public constant MOST_STRATEGIES = 16;
+
+    /// @dev The most strategies of the whole set. If the service adds more, nobody has stake.
+    uint256 private constant MOST_IN_SET = 128;
 
     /// @dev Words before the values in the answer of `getMinimumSlashableStake`: the offset and the length of the list
     /// of operators, which has one element, and the offset and the length of that operator's values.
@@ -116,10 +120,26 @@ abstract contract EigenLayerStake is ProtocolStake {
             !done || _load(answer) != 32 || _load(answer + 32) != 1 || _load(answer + 64) != 32
                 || _load(answer + 96) != count
         ) return 0;
+        uint256[] memory inSet = _strategiesInSet();
         for (uint256 i = 0; i < count; i++) {
+            if (!_isIn(addresses[i], inSet)) continue;
             uint256 shares = _load(answer + 32 * (BEFORE_VALUES + i));
             stake = Math.saturatingAdd(stake, _valueOf(shares, _strategies[i].multiplier));
         }
+    }
+
+    /// @dev The strategies from which the set can slash; none if EigenLayer does not answer.
+    function _strategiesInSet() private view returns (uint256[] memory) {
+        bytes memory call = abi.encodeCall(IAllocationManager.getStrategiesInOperatorSet, (OperatorSet(avs, setId)));
+        return Reads.list(address(allocationManager), call, readGas, MOST_IN_SET);
+    }
+
+    /// @dev Whether a strategy is in a list.
+    function _isIn(address strategy, uint256[] memory list) private pure returns (bool) {
+        for (uint256 i = 0; i < list.length; i++) {
+            if (list[i] == uint160(strategy)) return true;
+        }
+        return false;
     }
 
     /// @dev A word in memory.

@@ -27,7 +27,7 @@ struct SlashingParams {
     string description;
 }
 
-/// @title Five functions of EigenLayer's AllocationManager
+/// @title Six functions of EigenLayer's AllocationManager
 interface IAllocationManager {
     /// @notice Whether an operator is registered for an operator set.
     /// @param operator The operator.
@@ -35,9 +35,18 @@ interface IAllocationManager {
     /// @return Whether it is.
     function isMemberOfOperatorSet(address operator, OperatorSet memory operatorSet) external view returns (bool);
 
+    /// @notice The strategies from which a set can slash.
+    /// @param operatorSet The set.
+    /// @return strategies The strategies, in any order.
+    function getStrategiesInOperatorSet(OperatorSet memory operatorSet)
+        external
+        view
+        returns (address[] memory strategies);
+
     /// @notice The stake that the service can slash from now on until a later block, for each operator and strategy:
     /// the shares that are delegated to the operator (DelegationManager), times the part that it allocated to the set.
-    /// Allocations that are still pending do not count; deallocations count if they end by that block.
+    /// Allocations that are still pending do not count; deallocations count if they end by that block. EigenLayer does not
+    /// ask whether the strategy is one of the set's. If it is not, nothing can be slashed, and a deallocation ends at once.
     /// @param operatorSet The set.
     /// @param operators The operators.
     /// @param strategies The strategies.

@@ -65,6 +65,38 @@ library Reads {
         return _answered(done, count);
     }
 
+    /// @notice Reads a list of words.
+    /// @param target The contract.
+    /// @param data The call.
+    /// @param gasLimit The gas that the contract gets.
+    /// @param most The most words that a list may have.
+    /// @return answer The list; empty if the contract did not answer with one, or if that is longer.
+    function list(address target, bytes memory data, uint256 gasLimit, uint256 most)
+        internal
+        view
+        returns (uint256[] memory answer)
+    {
+        _requireGas(gasLimit);
+        // The answer is 32, the length of the list, and its words. Length and words are copied as they stand.
+        assembly ("memory-safe") {
+            answer := mload(0x40)
+            let length := 0
+            if staticcall(gasLimit, target, add(data, 0x20), mload(data), 0, 0) {
+                if gt(returndatasize(), 0x3f) {
+                    returndatacopy(answer, 0, 0x40)
+                    length := mload(add(answer, 0x20))
+                    // Of a number above `most` the shift may lose bits, and the list is refused all the same.
+                    let whole := iszero(lt(returndatasize(), add(0x40, shl(5, length))))
+                    whole := and(whole, and(eq(mload(answer), 0x20), iszero(gt(length, most))))
+                    length := mul(length, whole)
+                }
+            }
+            if length { returndatacopy(add(answer, 0x20), 0x40, shl(5, length)) }
+            mstore(answer, length)
+            mstore(0x40, add(answer, add(0x20, shl(5, length))))
+        }
+    }
+
     /// @notice Calls a contract in order to change something in it, and reads several words of its answer.
     /// @dev The called contract may call others, the caller's too. So the caller guards against that.
     /// @param target The contract.

@@ -85,6 +85,8 @@ contract MockAllocationManager is Misbehaving {
     mapping(bytes32 set => mapping(address operator => Member)) private _members;
     mapping(bytes32 set => mapping(address operator => mapping(address strategy => uint256))) private _shares;
     mapping(bytes32 set => address) private _slashers;
+    mapping(bytes32 set => address[]) private _strategies;
+    mapping(bytes32 set => mapping(address strategy => bool)) private _added;
     mapping(address strategy => bool) private _removed;
     uint256 private _slashings;
     bool private _paused;
@@ -145,8 +147,25 @@ contract MockAllocationManager is Misbehaving {
         _members[_key(set)][operator].deallocatedAt = block.number + DEALLOCATION_DELAY;
     }
 
+    /// @notice Sets an operator's shares. The first time for a strategy, it adds the strategy to the set.
     function setShares(OperatorSet memory set, address operator, address strategy, uint256 shares) external {
-        _shares[_key(set)][operator][strategy] = shares;
+        bytes32 key = _key(set);
+        _shares[key][operator][strategy] = shares;
+        if (_added[key][strategy]) return;
+        _added[key][strategy] = true;
+        _strategies[key].push(strategy);
+    }
+
+    function getStrategiesInOperatorSet(OperatorSet memory set) external view returns (address[] memory strategies) {
+        address[] storage added = _strategies[_key(set)];
+        strategies = new address[](added.length);
+        uint256 count = 0;
+        for (uint256 i = 0; i < added.length; i++) {
+            if (!_removed[added[i]]) strategies[count++] = added[i];
+        }
+        assembly ("memory-safe") {
+            mstore(strategies, count)
+        }
     }
 
     function isMemberOfOperatorSet(address operator, OperatorSet memory set) external view returns (bool) {
