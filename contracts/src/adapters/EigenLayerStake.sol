@@ -13,9 +13,9 @@ import {Reads} from "./Reads.sol";
 ///     stake = Σ slashable shares of the strategy × its multiplier / 10^18
 ///
 /// EigenLayer computes the slashable shares from the shares that are delegated to the operator and the part that it
-/// allocated to the set (`getMinimumSlashableStake`). A strategy that the service has not in the set counts nothing, because
-/// EigenLayer would slash nothing there, and would free what is allocated at once. Shares are those of the strategy, and not tokens: the multiplier
-/// says what a share is worth. A stake of 2^256 or more counts as 2^256 - 1.
+/// allocated to the set (`getMinimumSlashableStake`). A strategy that is not in the set counts nothing: EigenLayer would
+/// slash nothing there, and frees what is allocated at once. Shares are those of the strategy, and not tokens: the
+/// multiplier says what a share is worth. A stake of 2^256 or more counts as 2^256 - 1.
 ///
 /// **Which block counts.** The stake is read in the block in which the operator is weighed. EigenLayer keeps no history
 /// of it. Delegated stake cannot move from one operator to another while operators are weighed, since a withdrawal takes
@@ -23,8 +23,9 @@ import {Reads} from "./Reads.sol";
 /// time.
 ///
 /// **How long stake can be slashed.** A deallocation that takes effect within `lookahead` blocks does not count. So what
-/// counts stays allocated for so many blocks, unless it is slashed or withdrawn: stake in the withdrawal queue can be
-/// slashed until the withdrawal is complete, and is not counted.
+/// counts stays allocated for so many blocks, unless it is slashed or withdrawn: stake in the withdrawal queue is not
+/// counted, and can be slashed until EigenLayer's withdrawal delay is over. NOT checked: that this delay has `lookahead`
+/// blocks. On Ethereum both delays of EigenLayer have 100,800 blocks.
 ///
 /// What is trusted of EigenLayer: whoever may change its contracts; the service's address, which decides who becomes a
 /// member of the set, which strategies are in it and who slashes it; and the strategies and their tokens.

@@ -14,7 +14,8 @@ import {ProtocolStake} from "./ProtocolStake.sol";
 /// - **A read that fails,** answers nonsense or takes more gas than `readGas` counts as no stake. Whoever passes too little
 ///   gas for a read is refused (`Reads`).
 /// - **A slashing that fails** in one strategy or vault does not stop it in the others, and emits `NotSlashed`. If nothing
-///   at all can be taken, the report in the network reverts, and can be repeated.
+///   at all can be taken, the report in the network reverts, and can be repeated. A vault whose reads fail counts as one
+///   without stake, and no event says so.
 ///
 /// TRUSTED: the protocol, as `EigenLayerStake` and `SymbioticStake` say. Whoever says there who slashes can take this power
 /// from the source. Then the stake weighs nothing from the next read on, and what was signed before is not slashed.

@@ -22,6 +22,10 @@ import {SymbioticStake} from "./SymbioticStake.sol";
 /// Requests that wait do not lower each other.
 ///
 /// Symbiotic sends what is slashed to the vault's burner.
+///
+/// **Choose vaults** whose burner no operator controls, and whose collateral calls nobody in a transfer, as tokens of ERC-777
+/// do. A vault refuses to be slashed while it pays somebody out. Whoever is called then could report an operator's conflict:
+/// this vault would refuse, another one would take a little, and the conflict would have been paid for. NOT checked: either.
 contract SymbioticSource is StakeSource, SymbioticStake {
     /// @dev The denominator of shares.
     uint256 private constant WHOLE = 10_000;
