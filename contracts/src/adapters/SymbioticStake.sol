@@ -20,16 +20,17 @@ import {Reads} from "./Reads.sol";
 /// stake that is there for one transaction does not count. What is slashed after that second counts from the next epoch on.
 ///
 /// **How long stake can be slashed.** A vault can be slashed for a length of its own epochs, counted from the second that
-/// was read. The derived contract says how long this has to be.
+/// was read. The derived contract says how long this has to be. What is slashed for one operator leaves the vault, so it
+/// also lowers the stake of the others that have their stake there, and other networks may slash the same stake.
 ///
 /// What is trusted of Symbiotic: whoever may change its contracts, and the migrations that its factory allows to a
 /// vault's owner; the curator of each vault, who decides which operator has which stake; the collateral of each vault; and
 /// the network, which decides who slashes.
 ///
 /// Written for vaults of version 1 of Symbiotic's core v1.0.3 or v2.0.0, and three of their four kinds of delegators. The
-/// constructor refuses the fourth, `FullRestakeDelegator`: it gives the same stake to each of several operators, so an
-/// operator's conflict would cost all of them their stake, and a quorum could weigh many times what can be slashed. A vault of
-/// version 2 has a delegator without `stakeAt`, and the constructor refuses it. A vault that becomes one counts nothing.
+/// constructor refuses the fourth, `FullRestakeDelegator`: it gives the same stake to each of several operators, so a quorum
+/// could weigh many times what can be slashed. A vault of version 2 has a delegator without `stakeAt`, and the constructor
+/// refuses it. A vault that becomes one counts nothing.
 /// It works on the chain of the vaults alone.
 abstract contract SymbioticStake is ProtocolStake {
     /// @notice A vault whose stake counts.
