@@ -217,14 +217,16 @@ impl Net {
     /// Waits until the chain has settled tasks, and says how each. An id that was settled twice fails the test.
     pub(crate) async fn settled(&self, ids: impl IntoIterator<Item = B256>) -> Vec<Settled> {
         let ids: Vec<_> = ids.into_iter().collect();
-        self.until(&format!("settled: {ids:?}"), async || {
-            let ledger = self.ledger().await;
-            ids.iter().all(|id| ledger.settled.contains_key(id))
-        })
-        .await;
+        self.until(&format!("settled: {ids:?}"), async || self.has_settled(ids.iter().copied()).await).await;
         let ledger = self.ledger().await;
         assert!(ledger.settled.values().all(|settled| settled.len() == 1), "{ledger:?}");
         ids.iter().map(|id| ledger.settled[id][0]).collect()
+    }
+
+    /// Whether the chain has settled all of these tasks.
+    pub(crate) async fn has_settled(&self, ids: impl IntoIterator<Item = B256>) -> bool {
+        let ledger = self.ledger().await;
+        ids.into_iter().all(|id| ledger.settled.contains_key(&id))
     }
 
     /// A task in the words of a node; null if the node does not know it.
@@ -304,6 +306,17 @@ impl Net {
             idle += usize::from(signed_once(&self.local.operator_folder(operator).join("signer")).is_empty());
         }
         assert!(idle <= 1, "{idle} operators signed nothing");
+    }
+
+    /// Waits for a fact that must be so before an epoch can settle nothing more. Whether it is.
+    pub(crate) async fn in_time(&self, epoch: u64, what: &str, mut is: impl AsyncFnMut() -> bool) -> bool {
+        let mut is_so = false;
+        self.until(what, async || {
+            is_so = is().await;
+            is_so || self.epoch().await > epoch + 1
+        })
+        .await;
+        is_so
     }
 
     /// Waits for a fact.
