@@ -8,6 +8,7 @@ use std::{
     collections::BTreeMap,
     env, fs, io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     time::{Duration, Instant},
@@ -424,8 +425,9 @@ impl LocalNetwork {
     pub async fn signer_ready(&mut self, operator: usize) -> Result<(), LocalError> {
         let socket = self.socket(operator);
         self.ready(operator, LocalPart::Signer, || {
-            let exists = socket.exists();
-            async move { exists }
+            // Of a signer that was killed the socket is still there.
+            let listens = UnixStream::connect(&socket).is_ok();
+            async move { listens }
         })
         .await
     }
