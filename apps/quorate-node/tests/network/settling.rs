@@ -17,7 +17,7 @@ use crate::rig::{Net, PATIENCE, PAYLOAD, Plan};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tasks_settle_over_the_ends_of_epochs() {
     // The times in which the last task of an epoch must settle, in seconds, which are tried in turn. A slow machine needs a long one.
-    for epoch_length in [20, 80, 200] {
+    for epoch_length in [20, 60, 120] {
         if settle_over_the_ends(epoch_length).await {
             return;
         }
