@@ -65,8 +65,10 @@ fn a_loop_that_hangs_is_not_ready() {
     assert_eq!((reasons(&board), board.liveness()), (Vec::new(), Ok(())), "it has not turned yet");
     board.turned();
     sleep(Duration::from_millis(20));
-    let hangs = "the node's loop has not turned for 0 s".to_owned();
-    assert_eq!((reasons(&board), board.liveness()), (vec![hangs.clone()], Err(hangs)));
+    let (reasons_now, liveness) = (reasons(&board), board.liveness().unwrap_err());
+    let hangs = "the node's loop has not turned for ";
+    assert!(reasons_now.len() == 1 && reasons_now[0].starts_with(hangs), "{reasons_now:?}");
+    assert!(liveness.starts_with(hangs), "{liveness}");
 
     let board = ready();
     board.turned();
