@@ -510,7 +510,12 @@ impl<S: Bls12381Suite> Session<S> {
         let path = path.display();
         match CeremonyMessage::from_json(&json) {
             Ok(found) if found == *message => Ok(true),
-            Ok(found) if found.seen().is_signed(&self.ceremony) && found.sender() == message.sender() => {
+            // The name of the ceremony in a file is not signed: with another one it is the same message, changed by somebody.
+            Ok(found)
+                if found.sender() == message.sender()
+                    && found.seen() != message.seen()
+                    && found.seen().is_signed(&self.ceremony) =>
+            {
                 Err(Failure::usage(anyhow!(
                     "{path} is another message than the one in your private state, and you signed both. Either the state was \
                      restored from an old copy, or the same identity is used in two places. Do not publish both, because that \
