@@ -749,8 +749,11 @@ fn files_that_are_not_imported() {
     record.tasks[1].epoch += 1;
     let (exit, error) = import(&record.to_json().expect("plain types"));
     assert!(exit == 2 && error.contains("contradicts itself"), "{exit}: {error}");
-    let (exit, _) = import("{}");
-    assert_eq!(exit, 2);
+    let (exit, error) = import("{}");
+    assert!(exit == 2 && error.contains("missing field `format`"), "{exit}: {error}");
+    // The file of a passphrase that has digits alone.
+    let (exit, error) = import("20260117\n");
+    assert!(exit == 2 && error.contains("expected a record") && !error.contains("2026011"), "{exit}: {error}");
     let (exit, _, _) = place.run(&["import", "/nonexistent"]);
     assert_eq!(exit, 3);
 }

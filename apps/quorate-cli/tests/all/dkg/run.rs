@@ -326,8 +326,26 @@ fn who_has_no_part_left() {
     assert_eq!(dave.ended_within(Duration::from_millis(500)), None);
     arrives("bob");
     dave.ends()
-        .refused("the others have closed the round `deal` without your deal")
+        .refused("alice and bob have closed the round `deal` without your deal")
         .says("quorate dkg recover NEW_FOLDER --previous copy --lost dave");
+}
+
+/// Two of three sign, and each of the three must confirm. Mallory says that it has not seen the deal of alice, who is told who says so.
+#[test]
+fn who_is_left_out_by_one_is_told_by_whom() {
+    let three = ["alice", "bob", "mallory"];
+    let room = Room::after("deal", &three);
+    fs::create_dir_all(room.path("copy/messages")).unwrap();
+    room.write("copy/ceremony.json", room.read("c/ceremony.json"));
+    for name in ["bob", "mallory"] {
+        let message = format!("messages/1-deal-{name}.json");
+        room.write(&format!("copy/{message}"), room.read(&format!("c/{message}")));
+    }
+    room.step("receive", "copy", "mallory", &["--close", "deal"]).exits(0);
+    let response = "messages/2-response-mallory.json";
+    room.write(&format!("c/{response}"), room.read(&format!("copy/{response}")));
+    let run = room.step("run", "c", "alice", &["--id", &room.id("c")]);
+    run.refused("mallory has closed the round `deal` without your deal, so you get no share");
 }
 
 /// Mallory shows two deals. All see both, name mallory once, write down the proof, and make a key without it.
