@@ -632,9 +632,13 @@ pub(crate) mod tests {
         let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
         let claim = ClaimBytes::shared(MinPk::Chia.any(), vec![vec![1_u8; 48]; 2000], vec![0_u8; 16 << 20], [0_u8; 96]);
         let indices: Vec<_> = (0..claim.statements()).collect();
-        let begin = Instant::now();
-        assert_eq!(store.signatures(&claim, &indices, NOW).unwrap(), vec![None; claim.statements()]);
-        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        let took = || {
+            let begin = Instant::now();
+            assert_eq!(store.signatures(&claim, &indices, NOW).unwrap(), vec![None; claim.statements()]);
+            begin.elapsed()
+        };
+        // Whatever else the machine does, one of some tries is not disturbed.
+        assert!((0..5).any(|_| took() < Duration::from_secs(5)), "it takes seconds each time");
     }
 
     #[cfg(unix)]

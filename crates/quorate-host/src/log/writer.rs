@@ -217,7 +217,7 @@ mod tests {
         }
         drop(end);
         // The end waits for the thread, but not for ever: until the thread has ended, it takes lines.
-        while log.lines.try_send(Message::End).is_ok() {
+        while !matches!(log.lines.try_send(Message::End), Err(mpsc::TrySendError::Disconnected(_))) {
             thread::yield_now();
         }
         log.write_all(b"after the end\n").unwrap();
