@@ -59,7 +59,10 @@ export async function open(address, options = {}) {
   const wrong = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && wrong.push(message.text()));
   page.on("pageerror", (error) => wrong.push(String(error)));
-  page.on("requestfailed", (request) => wrong.push(`failed: ${request.url()}`));
+  page.on("requestfailed", (request) => {
+    // The page gives up what has no answer after some seconds, as on a busy machine, and asks again.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") wrong.push(`failed: ${request.url()}`);
+  });
   page.on("request", (request) => {
     const { protocol, origin } = new URL(request.url());
     if (protocol !== "data:" && origin !== address) wrong.push(`from elsewhere: ${request.url()}`);
