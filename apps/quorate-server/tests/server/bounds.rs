@@ -416,7 +416,9 @@ fn damaged_arrow_streams_write_no_backtraces() {
     command.args(["--listen", "127.0.0.1:0"]).env("RUST_BACKTRACE", "1");
     let mut run = Running::start(command.stderr(std::fs::File::create(&log).unwrap()));
     let read = || std::fs::read_to_string(&log).unwrap();
-    let line = || read().split_once("http://").and_then(|(_, rest)| rest.split_once('\n')).map(|(line, _)| line.trim().to_owned());
+    let line = || {
+        read().split_once("http://").and_then(|(_, rest)| rest.split_once('\n')).map(|(line, _)| line.trim().to_owned())
+    };
     eventually("it listens", || line().is_some());
     let address = line().unwrap();
     let good = arrow_of_many_keys(3);

@@ -77,7 +77,8 @@ impl Listening {
     pub(crate) fn ask_in_part(&self, claims: &str) -> (TcpStream, String) {
         let (begin, end) = claims.split_at(claims.len() / 2);
         let mut stream = self.connect();
-        let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n";
+        let head =
+            "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n";
         write!(stream, "{head}Content-Length: {}\r\n\r\n{begin}", claims.len()).unwrap();
         eventually("the request is in progress", || self.is_asked(1));
         (stream, end.to_owned())
