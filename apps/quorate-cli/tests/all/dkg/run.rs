@@ -11,7 +11,7 @@ use quorate_lab::run::{Ran, Running, Signal};
 
 use crate::dkg::{
     forge,
-    room::{Room, Waiting, later, member_files},
+    room::{Room, UNNAMED, Waiting, later, member_files},
 };
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -405,12 +405,14 @@ fn a_file_half_written() {
         let named = "warning: c/messages/1-deal-bob.json: it is not a whole message";
         assert!(ran.err.contains(&format!("looking into c/messages every 0.05 s\n{named}")), "{}", ran.err);
     }
+    let begun = Instant::now();
     let run = Waiting::of(room.starts("c", "alice", &[]));
     room.write("c/messages/1-deal-bob.json", &deal);
+    let is_late = begun.elapsed() > UNNAMED;
     until("the response", || room.path("c/messages/2-response-alice.json").exists());
     room.all("complain", "c", &THREE[1..]);
     let ran = readable(run.ends().exits(0));
-    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    assert!(is_late || !ran.err.contains("warning"), "{}", ran.err);
 }
 
 /// A file that stays broken is named once, while the others go on.
