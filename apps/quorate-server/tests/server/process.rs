@@ -4,10 +4,7 @@ use std::{
     fs::{self, Permissions},
     io::{BufRead, BufReader, Read as _, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    os::unix::{
-        fs::PermissionsExt as _,
-        net::{UnixListener, UnixStream},
-    },
+    os::unix::{fs::PermissionsExt as _, net::UnixListener},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -75,6 +72,8 @@ impl Listening {
 
     /// Sends the first half of a request, and waits until that is in progress. Gives the connection, and the other half.
     pub(crate) fn ask_in_part(&self, claims: &str) -> (TcpStream, String) {
+        // The place of an earlier one is given back a moment after its answer.
+        eventually("nothing else is asked", || self.is_asked(0));
         let (begin, end) = claims.split_at(claims.len() / 2);
         let mut stream = self.connect();
         let head =
@@ -390,6 +389,8 @@ fn a_server_killed_with_its_socket_starts_again() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk() {
+    use std::os::unix::net::UnixStream;
+
     // Log lines that cannot be written are lost, and the server goes on.
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     // It cannot say at which port it listens, so it has a socket.
