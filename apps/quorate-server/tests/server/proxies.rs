@@ -8,7 +8,7 @@ use std::{
 };
 
 use prost::Message as _;
-use quorate_lab::run::{Folder, Run as _, Running, has, shell};
+use quorate_lab::run::{Folder, Run as _, Running, free_ports, has, shell};
 
 use crate::{
     bounds::claim,
