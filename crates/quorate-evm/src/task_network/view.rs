@@ -87,6 +87,17 @@ impl NetworkView {
         self.history.state()?.snapshot(epoch)
     }
 
+    /// The operators that have a seat after the newest block that was told, by rising addresses. The seat of an operator with stake in a
+    /// restaking protocol may weigh nothing.
+    pub fn operators(&self) -> impl Iterator<Item = Address> + '_ {
+        self.history.state().into_iter().flat_map(State::seats).copied()
+    }
+
+    /// Whether an operator has a seat after the newest block that was told.
+    pub fn has_seat(&self, operator: Address) -> bool {
+        self.history.state().is_some_and(|state| state.seats().contains(&operator))
+    }
+
     /// What a quorum of an epoch is planned with, after the newest block that was told: keys, weights, pages, and the
     /// bases to which the verifier's slots commit. Its `contract` is the verifier, which makes the pages. `None`
     /// without a snapshot. Copies all keys.
