@@ -3,9 +3,9 @@
 //! `make contracts-snapshots` writes the files in `abi/` and `code/`; `make contracts` fails if they differ from what the contracts
 //! compile to. Contracts that differ by their keys alone have one interface, with the errors of all. [`HubSettlement`] has what
 //! a settlement with a hub adds to a [`Settlement`], and [`OptimisticSettlement`] what one adds to which results are posted.
-//! [`RestakedTaskNetwork`] has what a network with restaked operators adds to a [`TaskNetwork`]; its source answers to the network's own
-//! `stakeOf`. [`TestToken`] is what a network of one's own gets if it names no token. The types of a contract's parameters are in the module
-//! of its name, such as [`task_network::ITaskNetwork::Task`].
+//! [`RestakedTaskNetwork`] has what a network with restaked operators adds to a [`TaskNetwork`]; its source answers to the network's
+//! own `stakeOf`. [`TestToken`] is what a network of one's own gets if it names no token. The types of a contract's parameters are in
+//! the module of its name, such as [`task_network::ITaskNetwork::Task`].
 
 use crate::key_group::KeyGroup;
 
