@@ -337,7 +337,7 @@ impl SeatWeight {
 /// Both weights, in words.
 impl fmt::Display for SeatWeight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = |weight| if weight == 0 { "nothing".to_owned() } else { weight.to_string() };
+        let words = |weight: u64| if weight == 0 { "nothing".to_owned() } else { weight.to_string() };
         write!(f, "the operator's seat weighs {}", words(self.on_seat))?;
         if self.is_out_of_date() {
             write!(f, " until the next snapshot, and then {}", words(self.in_protocol))?;

@@ -398,7 +398,8 @@ mod tests {
         assert_eq!(seat(0, Err("execution reverted")).unwrap(), None);
         // A node that fails does not say that there is no seat.
         let failure = seat(0, Err("header not found")).unwrap_err();
-        assert!(failure.exit == Exit::Io && failure.error.to_string().contains("header not found"), "{}", failure.error);
+        assert_eq!(failure.exit, Exit::Io);
+        assert!(failure.error.to_string().contains("header not found"), "{}", failure.error);
     }
 
     /// With no decimals, 100 tokens would be 100 of the smallest unit, which are sent and cannot be taken back.

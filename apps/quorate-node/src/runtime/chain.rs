@@ -206,7 +206,7 @@ impl UnderWay {
     }
 
     /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again. A settlement that is final is forgotten when
-    /// the chain's logs say so. The contract says of operators who were weighed, as soon as that is mined.
+    /// the chain's logs say so. That operators were weighed shows in the contract as soon as it is mined.
     fn note(&mut self, event: &SubmitEvent<Sending>) {
         if let Some(label) = event.ended() {
             let purpose = label.purpose;

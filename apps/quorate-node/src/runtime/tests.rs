@@ -374,7 +374,7 @@ async fn stake_that_the_protocol_does_not_see_any_more_is_a_problem() {
         (100, 100, None),
         (100, 70, None),
         (100, 49, Some("the operator's seat weighs 10 until the next snapshot, and then nothing; the source sees")),
-        (0, 49, Some("the operator's seat weighs nothing; the source sees a stake of 49 units for it, and less than 50 ")),
+        (0, 49, Some("the operator's seat weighs nothing; the source sees a stake of 49 units for it, and less than")),
         (0, 70, Some("the operator's seat weighs nothing until the next snapshot, and then 7")),
     ] {
         let weight = weight(on_seat, stake);

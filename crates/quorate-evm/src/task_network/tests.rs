@@ -595,7 +595,7 @@ fn times_of_epochs() {
 #[test]
 fn stake_below_the_minimum_weighs_nothing() {
     let terms = ContractTerms { unit: 10, minimum_stake: 50, ..terms() };
-    let weights = [0, 49, 50, 59, 60].map(|stake| terms.weight_of(U256::from(stake)));
+    let weights = [0_u64, 49, 50, 59, 60].map(|stake| terms.weight_of(U256::from(stake)));
     assert_eq!(weights, [0, 0, 5, 5, 6]);
     assert_eq!(terms.weight_of(U256::MAX), u64::MAX);
     let dear = ContractTerms { unit: u128::MAX, minimum_stake: u128::MAX, ..terms };
