@@ -868,7 +868,7 @@ fn a_helper_with_another_deal_is_not_named() {
     let [blame] = proven[..] else { panic!("{culprits:?}") };
     assert_eq!((blame.member(), blame.misdeed()), (number(2), &Misdeed::Equivocation(Round::Deal)));
     let judged = Blame::from_json(&ceremony, blame.to_json().as_bytes(), Backend::auto()).unwrap();
-    assert_eq!(judged, [blame.clone()]);
+    assert_eq!(judged, std::slice::from_ref(blame));
 }
 
 /// What is dealt in a recovery must be zero at the lost share, or it would change it.
