@@ -170,18 +170,20 @@ def signer(folder):
 
 
 def follower(folder):
-    return of_chain("follow", "--network", str(folder / "network.json"))
+    return of_chain("follow", "--network", str(folder / "network.json"), last="quorate_follower_ready")
 
 
 def watcher(folder):
     payer = folder / "payer"
     payer.touch(0o600)
     payer.write_text("07" * 32)
-    return of_chain("watch", "--cursor", str(folder / "watch.cursor"), "--key-file", str(payer))
+    more = ["--cursor", str(folder / "watch.cursor"), "--key-file", str(payer)]
+    # It is ready once it has looked, whatever the chain says of its payer.
+    return of_chain("watch", *more, last="quorate_watcher_payer_demands")
 
 
-def of_chain(command, *more):
-    """What a command of quorate-chain tells that follows a settlement."""
+def of_chain(command, *more, last):
+    """What a command of quorate-chain tells that follows a settlement, once the last of its metrics is there."""
     chain = chain_at(0)
     threading.Thread(target=chain.serve_forever, daemon=True).start()
     arguments = [command, "--rpc", f"http://127.0.0.1:{chain.server_port}", "--contract", "0x" + "0c" * 20]
@@ -189,6 +191,7 @@ def of_chain(command, *more):
     with running(PROGRAMS / "quorate-chain", *arguments, "--metrics", "127.0.0.1:0") as process:
         place = wait("quorate-chain", process, lambda: address_in(process))
         wait("quorate-chain", process, lambda: request(place, "/readyz")[0] == 200)
+        wait(last, process, lambda: last in request(place, "/metrics")[1])
         text = watched(place)
     chain.shutdown()
     return text

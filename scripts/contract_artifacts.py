@@ -32,6 +32,7 @@ INTERFACES = {
     "HubSettlement": ("Hubs.sol", HUB_SETTLEMENTS),
     "OptimisticSettlement": ("OptimisticSettlements.sol", OPTIMISTIC_SETTLEMENTS),
     "TaskNetwork": ("TaskNetwork.sol", ["TaskNetwork"]),
+    "RestakedTaskNetwork": ("RestakedTaskNetwork.sol", ["RestakedTaskNetwork"]),
     "StakeRegistrar": ("StakeRegistrar.sol", ["StakeRegistrar"]),
     "TestToken": ("TestToken.sol", ["TestToken"]),
 }
@@ -90,6 +91,12 @@ def interfaces() -> dict[str, list]:
     settlement = [entry for entry in found["Settlement"] if entry["type"] != "constructor"]
     for name in ("HubSettlement", "OptimisticSettlement"):
         found[name] = [entry for entry in found[name] if entry not in settlement]
+    # So is a network with restaked operators a network. Rust deploys none, and what it refuses has the selectors of a network.
+    found["RestakedTaskNetwork"] = [
+        entry
+        for entry in found["RestakedTaskNetwork"]
+        if entry not in found["TaskNetwork"] and entry["type"] != "constructor" and entry.get("stateMutability") != "pure"
+    ]
     # `sol!` does not find a type of the contracts' own that is a member of a struct.
     found["OptimisticSettlement"] = [plain(entry) for entry in found["OptimisticSettlement"]]
     return found

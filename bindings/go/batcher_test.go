@@ -133,15 +133,23 @@ func TestDeadlines(t *testing.T) {
 	if answer := one(t, batcher.Submit(claim, ClassGossip, time.Now().Add(time.Hour))); !answer.Verdict.Valid() {
 		t.Errorf("found %+v", answer)
 	}
-	// A claim that waits behind much work is refused.
-	busy := newBatcher(t, BatcherOptions{Threads: 1, Backend: "portable", Target: time.Hour, Queue: time.Hour})
+	// A claim that waits behind much work is refused. A busy machine may stop this goroutine until the work is done.
 	many := claimsOf(t, SuiteEth2, 300, 300)
-	for _, claim := range many {
-		busy.Submit(claim, ClassBlock, time.Time{})
+	isRefused := false
+	for round := 0; round < 20 && !isRefused; round++ {
+		busy := newBatcher(t, BatcherOptions{Threads: 1, Backend: "portable", Target: time.Hour, Queue: time.Hour})
+		for _, claim := range many {
+			busy.Submit(claim, ClassBlock, time.Time{})
+		}
+		time.Sleep(5 * time.Millisecond)
+		answer := one(t, busy.Submit(claim, ClassGossip, time.Now().Add(time.Millisecond)))
+		if answer.Verdict.False() {
+			t.Errorf("found %+v", answer)
+		}
+		isRefused = !answer.Verdict.Valid()
 	}
-	time.Sleep(5 * time.Millisecond)
-	if answer := one(t, busy.Submit(claim, ClassGossip, time.Now().Add(time.Millisecond))); answer.Verdict.Valid() || answer.Verdict.False() {
-		t.Errorf("found %+v", answer)
+	if !isRefused {
+		t.Error("a claim that waits behind much work was verified each time")
 	}
 }
 
@@ -160,14 +168,27 @@ func suspected(t *testing.T, batcher *Batcher, count int) []Claim {
 }
 
 func TestACancelledCallOfTheBatcher(t *testing.T) {
-	batcher := newBatcher(t, BatcherOptions{Threads: 1, Queue: time.Hour})
-	claims := suspected(t, batcher, 10)
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(time.Millisecond, cancel)
-	for range 2 {
-		if verdicts, err := batcher.Verify(ctx, claims, ClassGossip); verdicts != nil || !errors.Is(err, context.Canceled) {
+	early := 0
+	// On a busy machine the answers may come before the timer does.
+	for round := 0; round < 20 && early == 0; round++ {
+		batcher := newBatcher(t, BatcherOptions{Threads: 1, Queue: time.Hour})
+		claims := suspected(t, batcher, 10)
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(time.Millisecond, cancel)
+		verdicts, err := batcher.Verify(ctx, claims, ClassGossip)
+		switch {
+		case verdicts == nil && errors.Is(err, context.Canceled):
+			early++
+		case err != nil || !AllValid(verdicts):
 			t.Errorf("found %v, %v", verdicts, err)
 		}
+		cancel()
+		if verdicts, err := batcher.Verify(ctx, claims, ClassGossip); verdicts != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("found %v, %v for a context that has ended", verdicts, err)
+		}
+	}
+	if early == 0 {
+		t.Error("no call returned early")
 	}
 }
 
@@ -205,26 +226,37 @@ func TestStopAndClose(t *testing.T) {
 }
 
 func TestCloseAnswersWhatWaits(t *testing.T) {
-	batcher, err := NewBatcher(BatcherOptions{Threads: 1, Target: time.Hour, Queue: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answers []<-chan Answer
-	for _, claim := range suspected(t, batcher, 50) {
-		answers = append(answers, batcher.Submit(claim, ClassGossip, time.Time{}))
-	}
-	if err := batcher.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for i, answers := range answers {
-		select {
-		case answer := <-answers:
-			if answer.Err != nil || answer.Verdict.Code != VerdictStopped || answer.Verdict.Reason == "" {
-				t.Errorf("claim %d: found %+v", i, answer)
-			}
-		default:
-			t.Errorf("claim %d has no answer after Close", i)
+	stopped := 0
+	// A busy machine may verify claims of suspects before this goroutine goes on.
+	for round := 0; round < 20 && stopped < 50; round++ {
+		stopped = 0
+		batcher, err := NewBatcher(BatcherOptions{Threads: 1, Target: time.Hour, Queue: time.Hour})
+		if err != nil {
+			t.Fatal(err)
 		}
+		var answers []<-chan Answer
+		for _, claim := range suspected(t, batcher, 50) {
+			answers = append(answers, batcher.Submit(claim, ClassGossip, time.Time{}))
+		}
+		if err := batcher.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for i, answers := range answers {
+			select {
+			case answer := <-answers:
+				switch {
+				case answer.Err == nil && answer.Verdict.Code == VerdictStopped && answer.Verdict.Reason != "":
+					stopped++
+				case answer.Err != nil || !answer.Verdict.Valid():
+					t.Errorf("claim %d: found %+v", i, answer)
+				}
+			default:
+				t.Errorf("claim %d has no answer after Close", i)
+			}
+		}
+	}
+	if stopped < 50 {
+		t.Errorf("Close answered %d of 50 claims that waited", stopped)
 	}
 }
 

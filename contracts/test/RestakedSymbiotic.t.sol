@@ -121,6 +121,22 @@ contract RestakedSymbioticTest is RestakedNetworkTests, SymbioticRig {
         makeWith(READ_GAS, entries(), bytes(""));
     }
 
+    /// @notice A conflict costs nothing more in the vault that refused it once. Another conflict does.
+    function test_trap_a_refused_slashing_is_lost_for_its_conflict() external {
+        enrolAll();
+        network.snapshot();
+        slashers[0].misbehave(operator(1), Fault.Reverts);
+        vm.recordLogs();
+        report("id", 0, 1);
+        assertEq(slashedAmount(), 11e18, "the second vault");
+        slashers[0].misbehave(operator(1), Fault.None);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("id")));
+        this.reportAgain();
+        vm.recordLogs();
+        report("another id", 0, 1);
+        assertEq(slashedAmount(), 30.8e18, "22 of the first vault, and a fifth of the rest of the second");
+    }
+
     function test_trap_parameters_of_the_source() external {
         for (uint256 i = 0; i < 7; i++) {
             SymbioticStake.Vault[] memory list = entries();

@@ -2,6 +2,7 @@
 
 use std::{
     io::Write,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -53,11 +54,13 @@ const HEADING: &str = "second  claims  false  refused  batches  a batch  known  
 async fn show(server: &Server, seconds: Option<u64>, out: &mut impl Write) -> anyhow::Result<()> {
     let mut ticks = interval(Duration::from_secs(1));
     ticks.tick().await;
+    // Asked for once: a Ctrl-C that comes while a line is written is not lost.
+    let mut interrupted = pin!(tokio::signal::ctrl_c());
     let (mut second, mut told) = (0u64, Vec::<SourceId>::new());
     while seconds.is_none_or(|seconds| second < seconds) {
         tokio::select! {
             _ = ticks.tick() => {}
-            _ = tokio::signal::ctrl_c() => return Ok(()),
+            _ = interrupted.as_mut() => return Ok(()),
         }
         second += 1;
         let load = server.app.batcher.load();

@@ -30,20 +30,26 @@ test("2,000 claims do not block the event loop", async (context) => {
   const some = Array.from({ length: 50 }, (_, number) => claim("eth2", number, { valid: number !== 7 }));
   const claims = Array.from({ length: 2000 }, (_, index) => some[index % some.length]);
   const distinct = await verify(some);
-  const start = performance.now();
-  const promise = verify(claims);
-  const returned = performance.now() - start;
-  const { longest, result } = await longestBlock(promise);
-  const whole = performance.now() - start;
-  const idle = await longestBlock(new Promise((resolve) => setTimeout(resolve, whole)));
-  const [all, call, blocked, otherwise] = [whole, returned, longest, idle.longest].map((time) => `${time.toFixed(1)} ms`);
-  context.diagnostic(`2,000 claims: ${all} in all, ${call} until the call returned`);
-  context.diagnostic(`the longest block of the event loop after it: ${blocked}; of an idle one: ${otherwise}`);
-  assert.deepEqual(result.slice(0, 50), distinct);
-  assert.equal(result.filter(({ valid }) => !valid).length, 40);
-  // Bounds that hold on a machine that does other work, too. A call on this thread would block for the whole time.
-  assert.ok(returned < whole / 2, `the call returned after ${returned} of ${whole} ms`);
-  assert.ok(longest < whole / 2, `the event loop was blocked for ${longest} of ${whole} ms`);
+  // A call on this thread would block for the whole time, each time. A busy machine stops this thread now and then for as long.
+  let blocks = "";
+  for (let round = 0; round < 20; round += 1) {
+    const start = performance.now();
+    const promise = verify(claims);
+    const returned = performance.now() - start;
+    const { longest, result } = await longestBlock(promise);
+    const whole = performance.now() - start;
+    assert.deepEqual(result.slice(0, 50), distinct);
+    assert.equal(result.filter(({ valid }) => !valid).length, 40);
+    if (returned < whole / 2 && longest < whole / 2) {
+      const idle = await longestBlock(new Promise((resolve) => setTimeout(resolve, whole)));
+      const [all, call, blocked, otherwise] = [whole, returned, longest, idle.longest].map((time) => `${time.toFixed(1)} ms`);
+      context.diagnostic(`2,000 claims: ${all} in all, ${call} until the call returned`);
+      context.diagnostic(`the longest block of the event loop after it: ${blocked}; of an idle one: ${otherwise}`);
+      return;
+    }
+    blocks += `\nthe call returned after ${returned} of ${whole} ms, and then the event loop was blocked for ${longest} ms`;
+  }
+  assert.fail(blocks);
 });
 
 test("a block's sets keep the event loop for a millisecond at most", async (context) => {
@@ -56,7 +62,9 @@ test("a block's sets keep the event loop for a millisecond at most", async (cont
     }));
     const forged = sets.with(count >> 1, { ...sets[count >> 1], sig: sets[0].sig });
     const [returned, busy] = [[], []];
-    for (let round = 0; round < 10; round += 1) {
+    // The least of some rounds: in others, the machine does something else meanwhile. A busy one has more rounds.
+    const isEnough = (round) => round >= 10 && Math.min(...returned) <= 1 && Math.min(...busy) <= 1;
+    for (let round = 0; round < 300 && !isEnough(round); round += 1) {
       const before = performance.eventLoopUtilization();
       const start = performance.now();
       const promise = blst.asyncVerifyMultipleAggregateSignatures(round % 2 === 0 ? sets : forged);
@@ -64,7 +72,6 @@ test("a block's sets keep the event loop for a millisecond at most", async (cont
       assert.equal(await promise, round % 2 === 0);
       busy.push(performance.eventLoopUtilization(before).active);
     }
-    // The least of some rounds: in others, the machine does something else meanwhile.
     const [call, loop] = [Math.min(...returned), Math.min(...busy)];
     context.diagnostic(`${count} sets: ${call.toFixed(2)} ms until the call returned, the event loop was busy for ${loop.toFixed(2)} ms`);
     assert.ok(call <= 1, `${count} sets: the call returned after ${returned} ms`);
@@ -131,15 +138,18 @@ test("calls do not wait for libuv's pool", async () => {
 
 test("libuv's pool does not wait for calls", async () => {
   const { stdout } = await runWith(`
-    let settled = 0;
-    const calls = Array.from({ length: 40 }, () => verify(claims).finally(() => (settled += 1)));
-    await promises.readFile("package.json");
-    const before = settled;
-    await Promise.all(calls);
-    // In one pool, the file would come behind all of them.
-    console.log(before < 20, settled);
+    // In one pool, the file would come behind all calls, each time. A busy machine stops this thread now and then until all are done.
+    let isBefore = false;
+    for (let round = 0; round < 20 && !isBefore; round += 1) {
+      let settled = 0;
+      const calls = Array.from({ length: 40 }, () => verify(claims).finally(() => (settled += 1)));
+      await promises.readFile("package.json");
+      isBefore = settled < 20;
+      await Promise.all(calls);
+    }
+    console.log(isBefore);
   `);
-  assert.equal(stdout, "true 40\n");
+  assert.equal(stdout, "true\n");
 });
 
 test("a full queue refuses calls until it has room", async () => {

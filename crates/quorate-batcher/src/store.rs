@@ -42,7 +42,7 @@ use std::{
 use quorate::{ClaimBytes, Soundness};
 use quorate_host::{
     contained,
-    file::{self, Existing, Readers, make_private_folder, put_in_place},
+    file::{self, Existing, Readers, make_private_folder, once_free, put_in_place},
     other_users::refuse_other_writers,
     unix_seconds,
 };
@@ -220,7 +220,8 @@ impl KnownStore {
     fn open_existing(&self, path: &Path, key: [u8; 32]) -> Result<Result<(Records, u64), String>, StoreError> {
         // The database checks its pages, but a damaged length can make it panic. Nothing of it is used then.
         let opened = contained(|| {
-            let records = Records { database: self.disk.open(path)?, settings: self.settings.clone(), key };
+            let database = once_free(|| self.disk.open(path), is_held)?;
+            let records = Records { database, settings: self.settings.clone(), key };
             let (known, number) = (records.key_check()?, records.len()?);
             Ok::<_, redb::Error>((records, known, number))
         });
@@ -243,7 +244,7 @@ impl KnownStore {
         let file = |path: &Path, error| StoreError::File { path: path.to_owned(), error };
         let key = write_key(key_file).map_err(|error| file(key_file, error))?;
         let new = path.with_extension("redb.new");
-        let created = match self.disk.create(&new) {
+        let created = match once_free(|| self.disk.create(&new), is_held) {
             Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(path.to_owned())),
             // What a killed process has left.
             Err(_) if new.exists() => {
@@ -343,6 +344,11 @@ impl From<redb::Error> for StoreError {
     }
 }
 
+/// Whether another process has the database open.
+fn is_held(error: &DatabaseError) -> bool {
+    matches!(error, DatabaseError::DatabaseAlreadyOpen)
+}
+
 /// Whether the disk has no room, or may not be written.
 fn is_of_the_disk(error: &io::Error) -> bool {
     matches!(
@@ -391,7 +397,7 @@ pub(crate) mod tests {
         fs::File,
         sync::{
             Arc,
-            atomic::{AtomicBool, Ordering},
+            atomic::{AtomicBool, AtomicUsize, Ordering},
             mpsc::{Receiver, Sender, channel},
         },
         thread,
@@ -602,6 +608,38 @@ pub(crate) mod tests {
         assert_eq!(store.signature(&claim(1), 0, NOW).unwrap(), Some(claim(1).signature));
     }
 
+    /// A program that is being started has a copy of the lock for a moment: a store that had just been closed was in use.
+    #[test]
+    fn a_store_that_was_just_given_up_is_waited_for() {
+        #[derive(Debug, Default)]
+        struct Held {
+            disk: Fillable,
+            asked: AtomicUsize,
+        }
+        impl Held {
+            fn once_free(&self) -> Result<&Fillable, DatabaseError> {
+                let is_held = self.asked.fetch_add(1, Ordering::Relaxed) % 4 < 3;
+                if is_held { Err(DatabaseError::DatabaseAlreadyOpen) } else { Ok(&self.disk) }
+            }
+        }
+        impl Disk for Held {
+            fn open(&self, path: &Path) -> Result<Database, DatabaseError> {
+                self.once_free()?.open(path)
+            }
+
+            fn create(&self, path: &Path) -> Result<Database, DatabaseError> {
+                self.once_free()?.create(path)
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let open = || KnownStore::open_on(Box::new(Held::default()), folder.path(), StoreSettings::default()).unwrap();
+        let (store, opened) = open();
+        assert_eq!(opened, OpenedStore::New);
+        store.put(&[claim(1)], NOW).unwrap();
+        drop(store);
+        assert_eq!(open().1, OpenedStore::Existing { records: 1 });
+    }
+
     /// A bitmap that is longer than its set: the keys are looked up once, and not counted again for each statement, which would take
     /// 2^33 steps here.
     #[test]
@@ -632,9 +670,13 @@ pub(crate) mod tests {
         let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
         let claim = ClaimBytes::shared(MinPk::Chia.any(), vec![vec![1_u8; 48]; 2000], vec![0_u8; 16 << 20], [0_u8; 96]);
         let indices: Vec<_> = (0..claim.statements()).collect();
-        let begin = Instant::now();
-        assert_eq!(store.signatures(&claim, &indices, NOW).unwrap(), vec![None; claim.statements()]);
-        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        let took = || {
+            let begin = Instant::now();
+            assert_eq!(store.signatures(&claim, &indices, NOW).unwrap(), vec![None; claim.statements()]);
+            begin.elapsed()
+        };
+        // Whatever else the machine does, one of some tries is not disturbed.
+        assert!((0..5).any(|_| took() < Duration::from_secs(5)), "it takes seconds each time");
     }
 
     #[cfg(unix)]

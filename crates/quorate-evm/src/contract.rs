@@ -2,8 +2,10 @@
 //!
 //! `make contracts-snapshots` writes the files in `abi/` and `code/`; `make contracts` fails if they differ from what the contracts
 //! compile to. Contracts that differ by their keys alone have one interface, with the errors of all. [`HubSettlement`] has what
-//! a settlement with a hub adds to a [`Settlement`], and [`OptimisticSettlement`] what one adds to which results are posted. [`TestToken`] is what a network of one's own gets if it names no token. The
-//! types of a contract's parameters are in the module of its name, such as [`task_network::ITaskNetwork::Task`].
+//! a settlement with a hub adds to a [`Settlement`], and [`OptimisticSettlement`] what one adds to which results are posted.
+//! [`RestakedTaskNetwork`] has what a network with restaked operators adds to a [`TaskNetwork`]; its source answers to the network's
+//! own `stakeOf`. [`TestToken`] is what a network of one's own gets if it names no token. The types of a contract's parameters are in
+//! the module of its name, such as [`task_network::ITaskNetwork::Task`].
 
 use crate::key_group::KeyGroup;
 
@@ -26,6 +28,7 @@ interfaces! {
     hub: Hub, "abi/Hub.json";
     verifier: Verifier, "abi/Verifier.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
+    restaked_task_network: RestakedTaskNetwork, "abi/RestakedTaskNetwork.json";
     stake_registrar: StakeRegistrar, "abi/StakeRegistrar.json";
     test_token: TestToken, "abi/TestToken.json";
 }
@@ -45,6 +48,15 @@ pub mod token {
     }
 }
 pub use token::Erc20;
+
+/// What reads of a restaking protocol revert with (`Reads.sol`). A network hands it on from its source.
+#[allow(missing_docs, reason = "generated; the comment is in the contract")]
+pub mod reads {
+    alloy_sol_types::sol! {
+        error NotEnoughGas(uint256 left, uint256 least);
+    }
+}
+pub use reads::NotEnoughGas;
 
 /// The creation code of a task network. The constructor's arguments follow it.
 pub const TASK_NETWORK_CODE: &[u8] = include_bytes!("../code/TaskNetwork.bin");

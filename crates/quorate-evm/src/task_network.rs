@@ -39,7 +39,7 @@ pub use self::{
     block::BlockLogs,
     calls::{
         add_stake, approve, carry, claim, compact, deregister, fund, parts_of_tally, register, request_withdrawal,
-        rotate_key, share_of, snapshot, tally, withdraw,
+        rotate_key, share_of, snapshot, tally, weigh, withdraw,
     },
     change::{Change, EpochSnapshot, Member},
     contradiction::{BlockContradiction, Contradiction},

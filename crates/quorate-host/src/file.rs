@@ -470,25 +470,34 @@ impl AppendedFile {
 }
 
 /// Locks a file for this program alone.
+fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
+    let locked = once_free(|| file.try_lock(), |error| matches!(error, TryLockError::WouldBlock));
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => FileError::Locked { path: path.to_owned() },
+        TryLockError::Error(source) => FileError::Io { action: "lock", path: path.to_owned(), source },
+    })
+}
+
+/// Asks for something that is locked, until it is there or five seconds are over. `is_held` says whether an error means that another
+/// one has the lock.
 ///
 /// A program that starts another one gives it a copy of its open files for a moment, and so of their locks. A lock that was just
-/// given up can therefore seem to be held, and is asked for more than once.
-fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
+/// given up can therefore seem to be held: on a busy machine for as long as that other one is not run.
+///
+/// # Errors
+/// The last error of `ask`.
+pub fn once_free<T, E>(mut ask: impl FnMut() -> Result<T, E>, is_held: impl Fn(&E) -> bool) -> Result<T, E> {
     let mut tries = 0;
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => thread::sleep(LOCK_PAUSE),
-            Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => {
-                return Err(FileError::Io { action: "lock", path: path.to_owned(), source });
-            }
+        match ask() {
+            Err(error) if is_held(&error) && tries < LOCK_TRIES => thread::sleep(LOCK_PAUSE),
+            answer => return answer,
         }
         tries += 1;
     }
 }
 
-const LOCK_TRIES: u32 = 40;
+const LOCK_TRIES: u32 = 500;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The longest document that is held in memory as a whole: 64 MiB.
@@ -610,6 +619,18 @@ mod tests {
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    /// The start of another program was waited for for less than half a second, and took longer on a busy machine.
+    #[test]
+    fn what_is_locked_is_asked_for_until_it_is_free() {
+        let mut asked = 0;
+        let ask = || {
+            asked += 1;
+            if asked < 100 { Err("held") } else { Ok(asked) }
+        };
+        assert_eq!(once_free(ask, |error| *error == "held"), Ok(100));
+        assert_eq!(once_free(|| Err::<(), _>("broken"), |error| *error == "held"), Err("broken"));
     }
 
     #[test]

@@ -8,10 +8,9 @@ use std::{
     collections::BTreeMap,
     env, fs, io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    ops::Range,
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
-    process::{self, Command, ExitStatus, Stdio},
-    sync::{LazyLock, Mutex, PoisonError},
+    process::{Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -41,7 +40,7 @@ use zeroize::Zeroizing;
 use crate::{
     anvil,
     needs::skip,
-    run::{Running, programs},
+    run::{Running, free_ports, programs},
 };
 
 /// What to start.
@@ -426,8 +425,9 @@ impl LocalNetwork {
     pub async fn signer_ready(&mut self, operator: usize) -> Result<(), LocalError> {
         let socket = self.socket(operator);
         self.ready(operator, LocalPart::Signer, || {
-            let exists = socket.exists();
-            async move { exists }
+            // Of a signer that was killed the socket is still there.
+            let listens = UnixStream::connect(&socket).is_ok();
+            async move { listens }
         })
         .await
     }
@@ -738,37 +738,7 @@ pub fn write_key(folder: &Path, key: &OperatorKey) -> Result<(), LocalError> {
 /// Ports of loopback for what is started soon; or those from a first one on.
 fn ports(count: usize, first: Option<u16>) -> Result<Vec<SocketAddr>, LocalError> {
     let loopback = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let ports = first.map_or_else(|| free_ports(count), |first| Ok((first..).take(count).collect()))?;
+    let ports = first.map_or_else(|| free_ports(count), |first| Ok((first..).take(count).collect()));
+    let ports = ports.map_err(chain)?;
     Ok(ports.into_iter().map(loopback).collect())
-}
-
-/// Ports of loopback that nobody listens on, in increasing order unless the numbers start again. A process is told no port
-/// twice before it was told 16,384.
-///
-/// They are none of those that a system gives to outgoing connections (from 32,768 on Linux, from 49,152 elsewhere). Such
-/// a connection, of any process, could take the port before the one that it was chosen for listens, and each time that
-/// one starts again.
-///
-/// # Errors
-/// [`LocalError::Chain`] if fewer are free.
-pub fn free_ports(count: usize) -> Result<Vec<u16>, LocalError> {
-    const PORTS: Range<u16> = 16_384..32_768;
-    static NEXT: LazyLock<Mutex<u16>> = LazyLock::new(|| {
-        // Processes that run at a time start far from each other.
-        let apart = u64::from(process::id()) * 997 % u64::from(PORTS.end - PORTS.start);
-        Mutex::new(PORTS.start + u16::try_from(apart).unwrap_or_default())
-    });
-    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut free = Vec::with_capacity(count);
-    for _ in PORTS {
-        if free.len() == count {
-            return Ok(free);
-        }
-        let port = *next;
-        *next = if port + 1 < PORTS.end { port + 1 } else { PORTS.start };
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            free.push(port);
-        }
-    }
-    Err(LocalError::Chain(format!("{count} ports of loopback are needed, {} are free", free.len())))
 }

@@ -6,9 +6,11 @@
 use std::{
     env, fs,
     io::{self, Read, Write},
+    net::{Ipv4Addr, TcpListener},
+    ops::Range,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc,
+    process::{self, Child, Command, ExitStatus, Stdio},
+    sync::{LazyLock, Mutex, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -108,6 +110,37 @@ pub fn programs() -> PathBuf {
     let test = env::current_exe().unwrap();
     let folder = test.parent().unwrap();
     if folder.ends_with("deps") { folder.parent().unwrap() } else { folder }.to_owned()
+}
+
+/// Ports of loopback that nobody listens on, in increasing order unless the numbers start again. A process is told no port
+/// twice before it was told 16,384.
+///
+/// They are none of those that a system gives to outgoing connections (from 32,768 on Linux, from 49,152 elsewhere). Such
+/// a connection, of any process, could take the port before the one that it was chosen for listens, and each time that
+/// one starts again.
+///
+/// # Errors
+/// Fewer are free.
+pub fn free_ports(count: usize) -> io::Result<Vec<u16>> {
+    const PORTS: Range<u16> = 16_384..32_768;
+    static NEXT: LazyLock<Mutex<u16>> = LazyLock::new(|| {
+        // Processes that run at a time start far from each other.
+        let apart = u64::from(process::id()) * 997 % u64::from(PORTS.end - PORTS.start);
+        Mutex::new(PORTS.start + u16::try_from(apart).unwrap_or_default())
+    });
+    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = Vec::with_capacity(count);
+    for _ in PORTS {
+        if free.len() == count {
+            return Ok(free);
+        }
+        let port = *next;
+        *next = if port + 1 < PORTS.end { port + 1 } else { PORTS.start };
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            free.push(port);
+        }
+    }
+    Err(io::Error::other(format!("{count} ports of loopback are needed, {} are free", free.len())))
 }
 
 /// Runs commands to their end.

@@ -11,6 +11,7 @@ pub fn some_terms() -> ContractTerms {
         contract: Address::repeat_byte(0xaa),
         verifier: Address::repeat_byte(0xbb),
         token: Address::repeat_byte(0xcc),
+        source: None,
         key_group: KeyGroup::Bls12381G2,
         pinned_slots: 1,
         genesis: 0,

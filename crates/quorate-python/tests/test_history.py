@@ -105,21 +105,25 @@ def test_errors(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_shard_and_leaves_nothing(tmp_path: Path) -> None:
-    """The process has a second to end by itself."""
+    """A busy machine may stop this process until the shard is done: then it begins anew."""
     parquet(tmp_path / "claims.parquet", claims(60_000, set()), 60_000)
-    plan(tmp_path / "claims.parquet", tmp_path / "run", suite="eth2")
     script = (
         "import sys, quorate.history\n"
         "runner = quorate.history.Runner(sys.argv[1], threads=1)\n"
         "print('begun', flush=True)\n"
         "runner.run(0)\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path / "run")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None and process.stdout.readline() == "begun\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
+    for attempt in range(10):
+        run = tmp_path / f"run-{attempt}"
+        plan(tmp_path / "claims.parquet", run, suite="eth2")
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=300)
+        if process.returncode != 0:
+            break
     assert "KeyboardInterrupt" in errors
-    assert os.listdir(tmp_path / "run" / "results") == []
+    assert os.listdir(run / "results") == []

@@ -24,25 +24,37 @@ from conftest import signed, table
 def test_another_thread_runs_meanwhile() -> None:
     # One window, so that only the waiting for it can let another thread run.
     claims = pa.concat_tables([table(signed(250))] * 4).combine_chunks()
-    longest, stop = 0.0, threading.Event()
 
-    def watch() -> None:
-        nonlocal longest
-        before = time.perf_counter()
-        while not stop.is_set():
-            time.sleep(0.001)
-            now = time.perf_counter()
-            longest, before = max(longest, now - before), now
+    def stands_still() -> tuple[float, float]:
+        """The longest time for which the other thread stood still, and that of the call."""
+        longest, stop = 0.0, threading.Event()
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    begun = time.perf_counter()
-    verdicts = quorate.verify(claims, threads=1)
-    took = time.perf_counter() - begun
-    stop.set()
-    watcher.join()
-    assert verdicts.all_valid
-    assert longest < took / 3, f"the other thread stood still for {longest:.3f} s of {took:.3f} s"
+        def watch() -> None:
+            nonlocal longest
+            before = time.perf_counter()
+            while not stop.is_set():
+                time.sleep(0.001)
+                now = time.perf_counter()
+                longest, before = max(longest, now - before), now
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        begun = time.perf_counter()
+        verdicts = quorate.verify(claims, threads=1)
+        took = time.perf_counter() - begun
+        stop.set()
+        watcher.join()
+        assert verdicts.all_valid
+        return longest, took
+
+    # A busy machine stops a thread now and then. One that waits for the lock of Python stands still each time.
+    rounds: list[tuple[float, float]] = []
+    for _ in range(20):
+        rounds.append(stands_still())
+        longest, took = rounds[-1]
+        if longest < took / 3:
+            return
+    pytest.fail(f"the other thread stood still for so many seconds of each call: {rounds}")
 
 
 def test_ctrl_c_raises_keyboard_interrupt() -> None:
@@ -51,8 +63,8 @@ def test_ctrl_c_raises_keyboard_interrupt() -> None:
         from conftest import signed, table
         # One batch, so that no call of the table's library looks for signals.
         claims = pa.concat_tables([table(signed(64))] * 4000).combine_chunks()
-        print("begin", flush=True)
         try:
+            print("begin", flush=True)
             quorate.verify(claims, threads=1)
         except KeyboardInterrupt:
             print("interrupted", flush=True)

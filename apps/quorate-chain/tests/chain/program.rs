@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::PathBuf,
     process::{Command, Stdio},
     thread::sleep,
@@ -53,6 +54,27 @@ impl Folder {
         let mut command = self.follow(url, contract);
         command.args(["--every", "0.1"]).args(more).stderr(Stdio::piped());
         Running::start(&mut command)
+    }
+
+    /// The same without confirmations; it serves its metrics at this address.
+    pub(crate) fn served(&self, url: &str, contract: Address) -> (Running, String) {
+        let mut running = self.background(url, contract, &["--confirmations", "0", "--metrics", "127.0.0.1:0"]);
+        // Byte by byte, so that what comes behind the line stays in the pipe.
+        let mut stderr = running.child.stderr.take().unwrap();
+        let address = loop {
+            let mut line = Vec::new();
+            while line.last() != Some(&b'\n') {
+                let mut byte = [0];
+                stderr.read_exact(&mut byte).expect("it says where its metrics are");
+                line.extend(byte);
+            }
+            let line = String::from_utf8(line).unwrap();
+            if let Some(address) = line.trim_end().strip_prefix("metrics are at http://") {
+                break address.strip_suffix("/metrics").unwrap().to_owned();
+            }
+        };
+        running.child.stderr = Some(stderr);
+        (running, address)
     }
 
     /// `quorate-chain follow`, not yet started.

@@ -1,10 +1,10 @@
 //! docs/integrate.md: its blocks, run in one shell.
 
-use std::{fs, net::TcpListener};
+use std::fs;
 
 use quorate_evm::Network;
 
-use quorate_lab::needs::checkout;
+use quorate_lab::{needs::checkout, run::free_ports};
 
 use crate::tools::Workplace;
 
@@ -21,8 +21,7 @@ fn the_guide_leads_to_a_settled_result() {
     assert_eq!((run.len(), not_run), (9, 1), "ten steps, of which the first one installs");
 
     let Some(folder) = Workplace::new() else { return };
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let port = free_ports(1).unwrap()[0].to_string();
     let script = run.join("\n");
     assert_eq!(script.matches(PORT).count(), 2);
     let ran = folder.bash(&script.replace(PORT, &port)).ends(0);

@@ -38,7 +38,7 @@ pub use bounds::{
 };
 pub use report::{
     BanRow, ChainReport, Component, Count, IdentityReport, MemberReport, PeerRow, PunishmentKind, PunishmentReport,
-    Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState, old_head, problem_of_payer,
+    Purpose, RewardsReport, SeatWeight, SettledReport, SubmissionReport, SubmissionState, old_head, problem_of_payer,
 };
 pub use state::Expectations;
 pub use transport::TransportView;

@@ -3,11 +3,14 @@
 //! Times are milliseconds since 1970, from the same clock as the node's own. Weights are stake units; amounts of tokens are
 //! in the token's smallest unit; fees are in wei.
 
+use std::fmt;
+
 use quorate_evm::{
     MemberSet, SnapshotId,
     alloy_primitives::{Address, B256, U256},
     amount::COIN_DECIMALS,
     digest::Contract,
+    task_network::ContractTerms,
 };
 
 use quorate_network::roles::Roles;
@@ -290,6 +293,59 @@ pub fn problem_of_payer(account: Address, balance: U256, price: U256) -> Option<
     })
 }
 
+/// What the seat of an operator weighs whose stake is in a restaking protocol, and what that stake would weigh now.
+///
+/// The next snapshot reads the stake, so it brings the seat up to date; the running epoch keeps its weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeatWeight {
+    /// The weight of the seat, in stake units.
+    pub on_seat: u64,
+    /// The weight of the stake that the source sees.
+    pub in_protocol: u64,
+    /// That stake, in the source's units.
+    stake: U256,
+    /// The least stake that weighs something.
+    least: u128,
+}
+
+impl SeatWeight {
+    /// By the stake of the seat, and by that which the network's source sees.
+    pub fn of(terms: &ContractTerms, on_seat: U256, stake: U256) -> Self {
+        let (on_seat, in_protocol) = (terms.weight_of(on_seat), terms.weight_of(stake));
+        Self { on_seat, in_protocol, stake, least: terms.minimum_stake }
+    }
+
+    /// Whether the weight of the seat is out of date.
+    pub fn is_out_of_date(&self) -> bool {
+        self.on_seat != self.in_protocol
+    }
+
+    /// What is wrong, in words, if the operator's signatures count for nothing, now or from the next snapshot on.
+    pub fn problem(&self) -> Option<String> {
+        let Self { on_seat, in_protocol, stake, least } = *self;
+        if on_seat != 0 && in_protocol != 0 {
+            return None;
+        }
+        let why = format!(
+            "the source sees a stake of {stake} units for it, and less than {least} weighs nothing: stake more in the protocol, or look \
+             whether it lets the source slash"
+        );
+        Some(if in_protocol == 0 { format!("{self}; {why}") } else { self.to_string() })
+    }
+}
+
+/// Both weights, in words.
+impl fmt::Display for SeatWeight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = |weight: u64| if weight == 0 { "nothing".to_owned() } else { weight.to_string() };
+        write!(f, "the operator's seat weighs {}", words(self.on_seat))?;
+        if self.is_out_of_date() {
+            write!(f, " until the next snapshot, and then {}", words(self.in_protocol))?;
+        }
+        Ok(())
+    }
+}
+
 /// A part of the node that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Component {
@@ -307,6 +363,8 @@ pub enum Component {
     Pool,
     /// The account that pays for what an aggregator sends.
     Payer,
+    /// The stake of the operator, if it is in a restaking protocol.
+    Stake,
     /// The watch of an optimistic settlement, beside the node's own work.
     Watch,
     /// The places for open tasks. Without a free one, and without a task that makes room, no further task is taken.
@@ -315,7 +373,7 @@ pub enum Component {
 
 impl Component {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Signer,
         Self::Chain,
         Self::Peers,
@@ -323,6 +381,7 @@ impl Component {
         Self::Programs,
         Self::Pool,
         Self::Payer,
+        Self::Stake,
         Self::Watch,
         Self::Tasks,
     ];
@@ -337,6 +396,7 @@ impl Component {
             Self::Programs => "programs",
             Self::Pool => "pool",
             Self::Payer => "payer",
+            Self::Stake => "stake",
             Self::Watch => "watch",
             Self::Tasks => "tasks",
         }

@@ -203,7 +203,9 @@ impl State {
             let needed = match component {
                 Component::Signer => roles.is_some_and(|roles| roles.signs()),
                 Component::Disk => true,
-                Component::Chain | Component::Programs | Component::Payer | Component::Tasks => false,
+                Component::Chain | Component::Programs | Component::Payer | Component::Stake | Component::Tasks => {
+                    false
+                }
                 Component::Watch => self.watch.is_some(),
                 // Of peers the list says more, and it is looked at below.
                 Component::Pool | Component::Peers => continue,

@@ -7,7 +7,9 @@ use quorate_host::{
     utc,
 };
 
-use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, terms, withdraw::pay_out};
+use super::{
+    NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, stake_of_seat, terms, withdraw::pay_out,
+};
 
 /// Give up the operator's seat; later, take the stake out
 ///
@@ -28,8 +30,7 @@ impl Arguments {
             let terms = terms(&rpc, contract).await?;
             let token = Token::read(&rpc, terms.token).await?;
             let operator = payer.address();
-            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
-            if !stake.is_zero() {
+            if stake_of_seat(&rpc, contract, operator).await?.is_some() {
                 let account = account(&options, &rpc, payer).await?;
                 send(&account, "deregister", task_network::deregister(&terms)).await?;
                 let waits =

@@ -222,6 +222,47 @@ async fn mined(
     Ok(receipt)
 }
 
+/// The stake of an operator's seat; `None` if it has no seat. The seat of an operator with stake in a restaking protocol may hold nothing.
+///
+/// # Errors
+/// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say whether there is a seat.
+pub(crate) async fn stake_of_seat(rpc: &Rpc, contract: Address, operator: Address) -> Result<Option<U256>> {
+    let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
+    if !stake.is_zero() {
+        return Ok(Some(stake));
+    }
+    // The contract reverts at the question for the key of a seat that is not there.
+    let key = rpc.read(contract, &TaskNetwork::keyOfCall { operator }, None).await;
+    Ok(unless_it_reverts(key)?.map(|_| stake))
+}
+
+/// Refuses to move tokens as stake in a network whose operators have theirs in a restaking protocol. The contract would refuse it, too, but
+/// only after the account had approved the tokens.
+///
+/// # Errors
+/// [`Exit::Negative`](quorate_host::exit::Exit::Negative), with what to do.
+pub(crate) fn refuse_elsewhere(terms: &ContractTerms, hint: &str) -> Result<()> {
+    match terms.source {
+        None => Ok(()),
+        Some(source) => Err(Failure::refused(anyhow!(
+            "the operators of this network have their stake in a restaking protocol, where {source} reads it: {hint}"
+        ))),
+    }
+}
+
+/// What a contract answers; `None` if it reverts. Neither an error of the node counts as the contract's word, nor the empty answer of a node
+/// that does not have the contract yet.
+///
+/// # Errors
+/// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say what the contract answers.
+fn unless_it_reverts<T>(answer: std::result::Result<T, RpcError>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_of_contract() && !matches!(error, RpcError::Undecodable { .. }) => Ok(None),
+        Err(error) => Err(Failure::io(error)),
+    }
+}
+
 /// The token of stake and rewards, as people write its amounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
@@ -248,16 +289,12 @@ impl Token {
     }
 
     /// The decimals of a token's amounts; `None` if the contract reverts at that question. An amount that is read with other ones is another
-    /// amount, so neither an error of the node counts as the contract's word, nor the empty answer of one that does not have it yet.
+    /// amount.
     ///
     /// # Errors
     /// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say what the token answers.
     pub(crate) async fn decimals(rpc: &Rpc, token: Address) -> Result<Option<u8>> {
-        match rpc.read(token, &Erc20::decimalsCall {}, None).await {
-            Ok(decimals) => Ok(Some(decimals)),
-            Err(error) if error.is_of_contract() && !matches!(error, RpcError::Undecodable { .. }) => Ok(None),
-            Err(error) => Err(Failure::io(error)),
-        }
+        unless_it_reverts(rpc.read(token, &Erc20::decimalsCall {}, None).await)
     }
 
     /// An amount for the eye, such as `1.5 TEST`.
@@ -342,6 +379,27 @@ mod tests {
             if parameters[0]["data"] == json!(selector) { decimals() } else { Err("execution reverted".to_owned()) }
         });
         runtime().unwrap().block_on(Token::read(&Rpc::new(&node.url).unwrap(), Address::ZERO))
+    }
+
+    /// A restaked operator whose stake was withdrawn, or slashed to nothing, has a seat: it rotates its key and leaves as others do.
+    #[test]
+    fn a_seat_that_weighs_nothing_is_a_seat() {
+        let seat = |stake: u64, key: std::result::Result<u64, &'static str>| {
+            let word = |number: u64| json!(B256::from(U256::from(number)));
+            let asks_key = json!(Bytes::from(TaskNetwork::keyOfCall { operator: Address::ZERO }.abi_encode()));
+            let node = Proxy::alone(move |_, parameters| {
+                if parameters[0]["data"] == asks_key { key.map(word).map_err(str::to_owned) } else { Ok(word(stake)) }
+            });
+            let rpc = Rpc::new(&node.url).unwrap();
+            runtime().unwrap().block_on(stake_of_seat(&rpc, Address::ZERO, Address::ZERO))
+        };
+        assert_eq!(seat(7, Ok(3)).unwrap(), Some(U256::from(7)));
+        assert_eq!(seat(0, Ok(0)).unwrap(), Some(U256::ZERO));
+        assert_eq!(seat(0, Err("execution reverted")).unwrap(), None);
+        // A node that fails does not say that there is no seat.
+        let failure = seat(0, Err("header not found")).unwrap_err();
+        assert_eq!(failure.exit, Exit::Io);
+        assert!(failure.error.to_string().contains("header not found"), "{}", failure.error);
     }
 
     /// With no decimals, 100 tokens would be 100 of the smallest unit, which are sent and cannot be taken back.

@@ -12,7 +12,10 @@ use quorate_evm::{
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_node::options::Options;
 
-use super::{NodeArguments, Token, account, approve, contract, note, payer, print, rpc, runtime, send, signer, terms};
+use super::{
+    NodeArguments, Token, account, approve, contract, note, payer, print, refuse_elsewhere, rpc, runtime, send, signer,
+    stake_of_seat, terms,
+};
 
 /// Register the operator with its signer's key and a stake, add stake, or replace the key
 ///
@@ -49,7 +52,7 @@ impl Arguments {
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
             let operator = payer.address();
-            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
+            let seat = stake_of_seat(&rpc, contract, operator).await?;
             let account = account(&options, &rpc, payer).await?;
             let registration = async {
                 let (client, status) = signer(&options, &terms).await?;
@@ -63,8 +66,9 @@ impl Arguments {
                 client.possession(network, terms.verifier, operator).await.map_err(Failure::io)
             };
             if self.rotate {
-                if stake.is_zero() {
-                    return Err(Failure::refused(anyhow!("{operator} has no seat; register it with --tokens")));
+                if seat.is_none() {
+                    let how = if terms.source.is_some() { "--restaked" } else { "--tokens" };
+                    return Err(Failure::refused(anyhow!("{operator} has no seat; register it with {how}")));
                 }
                 let proof = registration.await?;
                 let call = task_network::rotate_key(&terms, proof.public_key, proof.proof);
@@ -73,7 +77,10 @@ impl Arguments {
                 return Ok(Exit::Success);
             }
             if self.restaked {
-                if !stake.is_zero() {
+                if terms.source.is_none() {
+                    return Err(Failure::refused(anyhow!("this network holds the stake itself; register with --tokens")));
+                }
+                if seat.is_some() {
                     return Err(Failure::refused(anyhow!(
                         "{operator} has a seat; the network reads its stake in the protocol for each epoch"
                     )));
@@ -85,6 +92,8 @@ impl Arguments {
                 print(format!("operator    {operator}, key {index}\nIts weight counts from the next epoch's snapshot on."))?;
                 return Ok(Exit::Success);
             }
+            refuse_elsewhere(&terms, "register with --restaked")?;
+            let (is_new, stake) = (seat.is_none(), seat.unwrap_or_default());
             let token = Token::read(&rpc, terms.token).await?;
             let amount = match &self.tokens {
                 Some(text) => token.amount("tokens", text)?,
@@ -112,7 +121,7 @@ impl Arguments {
                 )));
             }
             // Asked first, so that nothing is approved for a registration that cannot follow.
-            let proof = if stake.is_zero() {
+            let proof = if is_new {
                 Some(registration.await?)
             } else {
                 if let Some(why) = doubt(&options, &rpc, &terms, operator).await {

@@ -14,14 +14,14 @@ use quorate_host::{
     plain, utc,
 };
 use quorate_node::{
-    board::{old_head, problem_of_payer},
+    board::{SeatWeight, old_head, problem_of_payer},
     runtime::now,
     tokens,
 };
 use quorate_signer_client::SignerClient;
 use serde_json::Value;
 
-use super::{NodeArguments, Pool, Token, check_signer, contract, payer, print, rpc, runtime, terms};
+use super::{NodeArguments, Pool, Token, check_signer, contract, payer, print, rpc, runtime, stake_of_seat, terms};
 
 /// Show the operator, its signer, and the node if it runs here
 ///
@@ -75,19 +75,28 @@ impl Arguments {
                 operator = Some(payer(&options)?.address());
             }
             if let Some(operator) = operator {
-                let stake =
-                    rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
+                let seat = stake_of_seat(&rpc, contract, operator).await?;
                 let waits = TaskNetwork::pendingOfCall { operator };
                 let waits = rpc.read(contract, &waits, None).await.map_err(Failure::io)?;
                 let tokens = Erc20::balanceOfCall { account: operator };
                 let tokens = rpc.read(terms.token, &tokens, None).await.map_err(Failure::io)?;
                 print(format!("operator    {operator}"))?;
-                print(format!("stake       {}, and {} outside", token.exact(stake), token.exact(tokens)))?;
+                let stake = seat.unwrap_or_default();
+                match terms.source {
+                    None => print(format!("stake       {}, and {} outside", token.exact(stake), token.exact(tokens)))?,
+                    Some(source) => {
+                        let found = rpc.read(source, &TaskNetwork::stakeOfCall { operator }, None).await;
+                        let weight = SeatWeight::of(&terms, stake, found.map_err(Failure::io)?);
+                        let (on_seat, in_protocol) = (weight.on_seat, weight.in_protocol);
+                        print(format!("weight      {on_seat} on the seat, and {in_protocol} by the stake in the protocol"))?;
+                        wrong.extend(weight.problem().filter(|_| seat.is_some()));
+                    }
+                }
                 if !waits.amount.is_zero() {
                     let from = utc(waits.payableAt.saturating_to());
                     print(format!("withdrawal  {} from {from} on", token.exact(waits.amount)))?;
                 }
-                if stake.is_zero() {
+                if seat.is_none() {
                     wrong.push("the operator has no seat; `quorate-node register` gives it one".to_owned());
                 } else {
                     let key =

@@ -14,7 +14,9 @@ use quorate_host::{
 };
 use quorate_node::options::Options;
 
-use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, terms};
+use super::{
+    NodeArguments, Token, account, contract, payer, print, refuse_elsewhere, rpc, runtime, send, stake_of_seat, terms,
+};
 
 /// Take a part of the stake back and keep the seat; later, get it paid out
 ///
@@ -44,10 +46,10 @@ impl Arguments {
                 return Err(Failure::usage(anyhow!("--tokens {tokens}: that takes nothing back")));
             }
             let operator = payer.address();
-            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
-            if stake.is_zero() {
+            refuse_elsewhere(&terms, "take it back there; `quorate-node exit` gives up the seat")?;
+            let Some(stake) = stake_of_seat(&rpc, contract, operator).await? else {
                 return Err(Failure::refused(anyhow!("{operator} has no seat, and so no stake to take a part of")));
-            }
+            };
             let least = U256::from(terms.minimum_stake);
             let left = stake.saturating_sub(amount);
             if amount > stake || left < least {

@@ -22,10 +22,11 @@ use tokio::{
 };
 
 use super::{
+    begin,
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::board::{ChainReport, Component, NodeBoard, old_head, problem_of_payer};
+use crate::board::{ChainReport, Component, NodeBoard, SeatWeight, old_head, problem_of_payer};
 use quorate_network::{
     groups::add_up,
     message::{Attestation, ConflictEvidence},
@@ -45,7 +46,7 @@ pub enum ChainOrder {
         /// What it signed.
         evidence: Box<ConflictEvidence>,
     },
-    /// Fix the weights of the running epoch.
+    /// Fix the weights of the running epoch, or bring that forward.
     BeginEpoch,
 }
 
@@ -95,6 +96,9 @@ pub enum ChainNews {
         /// The amount.
         stake: U256,
     },
+    /// What the operator's seat weighs, and what its stake in a restaking protocol does. `None` if the network has no such protocol, or
+    /// the operator no seat.
+    Restaked(Option<SeatWeight>),
     /// The epoch was not begun.
     BeginFailed {
         /// The reason, in words.
@@ -181,7 +185,7 @@ struct UnderWay(BTreeMap<Purpose, Stage>);
 enum Stage {
     /// It may still be mined.
     Open,
-    /// The chain's logs say that it is done. A reorganisation may undo it.
+    /// The chain's logs say that it is done; of operators who are weighed, its receipt does. A reorganisation may undo it.
     Done,
     /// By its receipt it is final in this block, and no log says that it is done.
     Paid(u64),
@@ -192,12 +196,17 @@ impl UnderWay {
         self.0.contains_key(purpose)
     }
 
+    /// Whether operators are being weighed. Who is left to be weighed is known once that is mined.
+    fn weighs(&self) -> bool {
+        self.0.iter().any(|(purpose, stage)| matches!((purpose, stage), (Purpose::Weigh(..), Stage::Open)))
+    }
+
     fn begin(&mut self, purpose: Purpose) {
         self.0.insert(purpose, Stage::Open);
     }
 
     /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again. A settlement that is final is forgotten when
-    /// the chain's logs say so.
+    /// the chain's logs say so. That operators were weighed shows in the contract as soon as it is mined.
     fn note(&mut self, event: &SubmitEvent<Sending>) {
         if let Some(label) = event.ended() {
             let purpose = label.purpose;
@@ -207,6 +216,10 @@ impl UnderWay {
             }
         } else if let SubmitEvent::Undone { label, .. } = event {
             self.begin(label.purpose);
+        } else if let SubmitEvent::Mined { label, .. } = event
+            && let Purpose::Weigh(..) = label.purpose
+        {
+            self.0.insert(label.purpose, Stage::Done);
         }
     }
 
@@ -300,7 +313,7 @@ impl ChainEdge {
                 _ = look.tick() => self.look(&mut first).await,
                 _ = tokens.tick(), if !first => self.tokens().await,
                 order = self.orders.recv() => match order {
-                    Some(order) => self.carry_out(order),
+                    Some(order) => self.carry_out(order).await,
                     None => return,
                 },
                 event = next_event(self.submitter.as_mut().map(|(_, events)| events)) => match event {
@@ -335,8 +348,9 @@ impl ChainEdge {
                 if self.follower.is_current() {
                     self.astray = None;
                     self.show();
-                    let orders = self.waiting.release().into_iter();
-                    told.extend(orders.flat_map(|order| self.carry_out(order)));
+                    for order in self.waiting.release() {
+                        told.extend(self.carry_out(order).await);
+                    }
                 } else if self.follower.is_behind() {
                     self.astray = Some("the chain's node is behind what was read of it".to_owned());
                 }
@@ -352,7 +366,7 @@ impl ChainEdge {
             Err(_) => {
                 // Else the same blocks would be asked for every time.
                 self.follower.take_smaller_steps();
-                format!("{} did not answer within {} s", self.follower.rpc().shown(), limit.as_secs())
+                self.is_late(limit)
             }
         };
         vec![ChainNews::Behind(behind)]
@@ -368,6 +382,7 @@ impl ChainEdge {
             if let Some(operator) = self.operator {
                 let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
                 told.push(ChainNews::Stake { stake });
+                told.extend(self.restaked(operator, stake).await);
             }
             let account = self.submitter.as_ref()?.0.address();
             let balance = rpc.quantity("eth_getBalance", json!([account, "latest"])).await.ok()?;
@@ -378,6 +393,16 @@ impl ChainEdge {
         // Whatever was read until then is told.
         let _ = timeout(LOOK, read).await;
         told
+    }
+
+    /// What an operator's seat weighs, and its stake in a restaking protocol. Nothing if the protocol does not answer now.
+    async fn restaked(&self, operator: Address, on_seat: U256) -> Option<ChainNews> {
+        let view = self.follower.view();
+        let Some(source) = view.terms().source.filter(|_| view.has_seat(operator)) else {
+            return Some(ChainNews::Restaked(None));
+        };
+        let in_protocol = self.follower.rpc().read(source, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
+        Some(ChainNews::Restaked(Some(SeatWeight::of(view.terms(), on_seat, in_protocol))))
     }
 
     /// Tells the board that the chain was read, and compared with the contract.
@@ -400,7 +425,7 @@ impl ChainEdge {
         self.board.problem(Component::Chain, unconfirmed);
     }
 
-    fn carry_out(&mut self, order: ChainOrder) -> Vec<ChainNews> {
+    async fn carry_out(&mut self, order: ChainOrder) -> Vec<ChainNews> {
         let astray = self.astray.as_deref().filter(|_| self.submitter.is_some());
         let Some(order) = self.waiting.unless(astray, order) else { return Vec::new() };
         match order {
@@ -420,14 +445,35 @@ impl ChainEdge {
                     Err(why) => vec![ChainNews::ReportFailed { operator, id, why }],
                 }
             }
-            ChainOrder::BeginEpoch => {
-                let call = task_network::snapshot(self.follower.view().terms());
-                match self.submit(Purpose::BeginEpoch(self.follower.view().epoch()), call) {
-                    Ok(()) => Vec::new(),
-                    Err(why) => vec![ChainNews::BeginFailed { why }],
-                }
-            }
+            ChainOrder::BeginEpoch => match self.begin_epoch().await {
+                Ok(()) => Vec::new(),
+                Err(why) => vec![ChainNews::BeginFailed { why }],
+            },
         }
+    }
+
+    /// Sends what brings the begin of the running epoch forward, unless that is under way.
+    async fn begin_epoch(&mut self) -> Result<(), String> {
+        let view = self.follower.view();
+        let epoch = view.epoch();
+        if self.under_way.weighs() || self.under_way.has(&Purpose::BeginEpoch(epoch)) {
+            return Ok(());
+        }
+        let payer = self.submitter.as_ref().map_or(Address::ZERO, |(submitter, _)| submitter.address());
+        let calls = begin::calls(self.follower.rpc(), view.terms(), epoch, view.operators().collect(), payer);
+        let calls = timeout(LOOK, calls).await.map_err(|_| self.is_late(LOOK))?.map_err(|why| why.to_string())?;
+        for (purpose, call) in calls {
+            if let Purpose::Weigh(..) = purpose {
+                tracing::info!(%purpose, "the snapshot of all operators does not fit into one transaction");
+            }
+            self.submit(purpose, call)?;
+        }
+        Ok(())
+    }
+
+    /// That the chain's node has not answered, in words.
+    fn is_late(&self, limit: Duration) -> String {
+        format!("{} did not answer within {} s", self.follower.rpc().shown(), limit.as_secs())
     }
 
     /// The call that settles a task. The sum of the signatures is verified once more, against the keys that the plan uses.
@@ -493,7 +539,7 @@ fn failed(purpose: Purpose, why: String) -> ChainNews {
     match purpose {
         Purpose::Settle(id) => ChainNews::SettleFailed { id, why },
         Purpose::Report(operator, id) => ChainNews::ReportFailed { operator, id, why },
-        Purpose::BeginEpoch(_) => ChainNews::BeginFailed { why },
+        Purpose::BeginEpoch(_) | Purpose::Weigh(..) => ChainNews::BeginFailed { why },
     }
 }
 
@@ -563,6 +609,32 @@ mod tests {
         let mut under_way = UnderWay::default();
         under_way.note(&SubmitEvent::Undone { label: label(2), transaction });
         assert!(under_way.has(&label(2).purpose), "it is sent again");
+    }
+
+    /// The snapshot fits once they are mined, long before they are final. Until then they would be weighed twice.
+    #[test]
+    fn a_snapshot_waits_until_operators_are_weighed() {
+        let (transaction, block, epoch) = (B256::repeat_byte(1), 9, 3);
+        let label = |number| Sending { purpose: Purpose::Weigh(epoch, Address::repeat_byte(number)), estimate: None };
+        let mined = |number, succeeded| {
+            let (gas_used, gas_limit, fee_paid) = (1, 2, 1);
+            SubmitEvent::Mined { label: label(number), transaction, block, gas_used, gas_limit, fee_paid, succeeded }
+        };
+        let mut under_way = UnderWay::default();
+        under_way.begin(Purpose::Settle(B256::ZERO));
+        assert!(!under_way.weighs());
+        [1, 2].into_iter().for_each(|number| under_way.begin(label(number).purpose));
+        under_way.note(&SubmitEvent::Sent { label: label(1), transaction, nonce: 7 });
+        under_way.note(&mined(1, true));
+        assert!(under_way.weighs(), "one of two");
+        under_way.note(&mined(2, false));
+        assert!(!under_way.weighs(), "the second is planned anew");
+        assert!(under_way.has(&label(1).purpose) && !under_way.has(&label(2).purpose));
+        under_way.note(&SubmitEvent::Undone { label: label(1), transaction });
+        assert!(under_way.weighs(), "it is sent again");
+        under_way.note(&mined(1, true));
+        under_way.note(&SubmitEvent::Final { label: label(1), transaction, block, succeeded: true });
+        assert!(!under_way.weighs() && !under_way.has(&label(1).purpose));
     }
 
     /// A failure would be waited for as long as a refusal of the contract, in the end for five minutes.

@@ -26,6 +26,7 @@ mod clock;
 mod tell;
 mod rewards;
 mod disk;
+mod begin;
 mod chain;
 #[cfg(test)]
 mod tests;
@@ -62,7 +63,7 @@ use rewards::Rewards;
 
 use crate::{
     api::TaskOrder,
-    board::{BanRow, Component, Count, NodeBoard, RewardsReport, label_of},
+    board::{BanRow, Component, Count, NodeBoard, RewardsReport, SeatWeight, label_of},
     data_folder::DataFolder,
     kept_tasks::KeptTasks,
     programs::{ProgramTask, Programs},
@@ -232,6 +233,8 @@ struct Runtime {
     rewards: Option<Rewards>,
     /// The operator's stake.
     stake: U256,
+    /// What its seat weighs, and what its stake in a restaking protocol does, as read last. `None` without such a protocol or a seat.
+    restaked: Option<(u64, u64)>,
     /// What could not do its part when it was looked at last: the pool or the payer had too little, or the signer would not sign.
     lacking: BTreeSet<Component>,
     /// The peers that have joined, and those that are banned: until when, in the node's own milliseconds.
@@ -337,6 +340,7 @@ impl Runtime {
             clock: Clock::begin(now()),
             stop,
             stake: U256::ZERO,
+            restaked: None,
             lacking: BTreeSet::new(),
             peers: BTreeMap::new(),
             bans: VecDeque::new(),
@@ -734,6 +738,15 @@ impl Runtime {
             ChainNews::Stake { stake } => {
                 self.stake = stake;
                 self.show_rewards();
+            }
+            ChainNews::Restaked(found) => {
+                let weights = |weight: SeatWeight| (weight.on_seat, weight.in_protocol);
+                if let Some(weight) = found.filter(|weight| self.restaked != Some(weights(*weight))) {
+                    tracing::info!("{weight}");
+                }
+                self.restaked = found.map(weights);
+                let problem = found.and_then(|weight| weight.problem()).filter(|_| self.parts.settings.roles.signs());
+                self.lacks(Component::Stake, problem, "the operator's stake in the protocol is enough again");
             }
             ChainNews::BeginFailed { why } => {
                 tracing::info!("the epoch was not begun by this node: {why}");

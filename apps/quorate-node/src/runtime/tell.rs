@@ -28,6 +28,8 @@ pub enum Purpose {
     Report(Address, B256),
     /// It begins an epoch.
     BeginEpoch(u64),
+    /// It weighs restaked operators for an epoch, of whom this is the first.
+    Weigh(u64, Address),
 }
 
 impl fmt::Display for Purpose {
@@ -36,6 +38,7 @@ impl fmt::Display for Purpose {
             Self::Settle(id) => write!(f, "settle {id}"),
             Self::Report(operator, id) => write!(f, "report the conflict of {operator} in {id}"),
             Self::BeginEpoch(epoch) => write!(f, "begin epoch {epoch}"),
+            Self::Weigh(epoch, operator) => write!(f, "weigh {operator} and others for epoch {epoch}"),
         }
     }
 }
@@ -190,7 +193,7 @@ fn words(purpose: &Purpose) -> board::Purpose {
     match *purpose {
         Purpose::Settle(id) => board::Purpose::Settle { id },
         Purpose::Report(operator, id) => board::Purpose::Report { operator, id },
-        Purpose::BeginEpoch(epoch) => board::Purpose::Other(format!("begin epoch {epoch}")),
+        Purpose::BeginEpoch(_) | Purpose::Weigh(..) => board::Purpose::Other(purpose.to_string()),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::{fs, path::Path, sync::Mutex};
 
 use quorate_batcher::{Batcher, Settings};
-use quorate_evm::{KeyGroup, SnapshotId};
+use quorate_evm::{KeyGroup, SnapshotId, task_network::ContractTerms};
+use quorate_lab::terms::some_terms;
 use quorate_network::message::candidate_for;
 use quorate_signer_client::{
     client::ClientSettings,
@@ -19,7 +20,7 @@ use tokio::{
 
 use super::*;
 use crate::{
-    board::{Expectations, problem_of_payer},
+    board::{Expectations, SeatWeight, problem_of_payer},
     programs::ProgramSettings,
     transport::{
         Admission, Admitted, Credential, Identity, Limits, Terms,
@@ -360,6 +361,44 @@ async fn a_payer_without_money_is_a_problem() {
     assert!(reasons.contains(&format!("payer: {poor}")), "{reasons:?}");
     runtime.news(ChainNews::Payer(None)).await;
     assert!(problems(&runtime).is_empty());
+}
+
+/// The next snapshot counts nothing that it signs, and nothing else would say so before.
+#[tokio::test]
+async fn stake_that_the_protocol_does_not_see_any_more_is_a_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let terms = ContractTerms { unit: 10, minimum_stake: 50, ..some_terms() };
+    let weight = |on_seat: u64, stake: u64| SeatWeight::of(&terms, U256::from(on_seat), U256::from(stake));
+    for (on_seat, stake, expected) in [
+        (100, 100, None),
+        (100, 70, None),
+        (100, 49, Some("the operator's seat weighs 10 until the next snapshot, and then nothing; the source sees")),
+        (0, 49, Some("the operator's seat weighs nothing; the source sees a stake of 49 units for it, and less than")),
+        (0, 70, Some("the operator's seat weighs nothing until the next snapshot, and then 7")),
+    ] {
+        let weight = weight(on_seat, stake);
+        assert_eq!(weight.is_out_of_date(), (on_seat, stake) != (100, 100) && (on_seat, stake) != (0, 49));
+        for attest in [true, false] {
+            runtime.parts.settings.roles.attest = attest;
+            runtime.news(ChainNews::Restaked(Some(weight))).await;
+            let found = runtime.parts.board.view(now()).problems;
+            let found: Vec<_> = found.iter().map(|row| (row.component, row.problem.clone())).collect();
+            match expected.filter(|_| attest) {
+                None => assert!(found.is_empty(), "{weight}: {found:?}"),
+                Some(words) => {
+                    let is_told = matches!(&found[..], [("stake", problem)] if problem.starts_with(words));
+                    assert!(is_told, "{found:?}, expected {words}");
+                }
+            }
+        }
+    }
+    // It gave up its seat.
+    runtime.parts.settings.roles.attest = true;
+    runtime.news(ChainNews::Restaked(Some(weight(0, 0)))).await;
+    assert!(runtime.parts.board.metrics(now()).contains("quorate_node_problem{component=\"stake\"} 1"));
+    runtime.news(ChainNews::Restaked(None)).await;
+    assert!(runtime.parts.board.metrics(now()).contains("quorate_node_problem{component=\"stake\"} 0"));
 }
 
 /// The machine asks for a signature again and again, and a client's requests wait for each other.

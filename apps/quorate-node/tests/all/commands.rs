@@ -13,7 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate_evm::{KeyGroup, OperatorKey};
+use quorate_evm::{
+    KeyGroup, OperatorKey, alloy_primitives::Bytes, alloy_sol_types::SolCall as _, contract::TaskNetwork,
+};
 use quorate_host::options;
 use quorate_lab::{
     needs::checkout,
@@ -473,8 +475,24 @@ async fn an_operator_comes_and_goes() {
     let (code, said) = with("withdraw", &[]);
     assert!(code == 1 && said.contains("0.25 TEST can be paid out from 20"), "{code}: {said}");
 
+    // A seat that weighs nothing is one all the same: here the chain's node says so, and in a restaked network the contract may.
+    let (code, said) = with("register", &["--restaked"]);
+    assert!(code == 1 && said.contains("this network holds the stake itself"), "{code}: {said}");
+    let (poor, stake) = (Proxy::start(&url), TaskNetwork::stakeOfCall { operator: account });
+    let stake = json!(Bytes::from(stake.abi_encode()));
+    poor.tells(move |question, answer| {
+        if question["params"][0]["data"] == stake {
+            answer["result"] = json!(format!("0x{}", "0".repeat(64)));
+        }
+        true
+    });
+    let (code, said) = with("register", &["--rotate", "--rpc", &poor.url]);
+    assert!(code == 1 && said.contains("RotatedTooSoon"), "{code}: {said}");
+    let (_, said) = with("status", &["--rpc", &poor.url]);
+    assert!(said.contains("key         index 4") && !said.contains("has no seat"), "{said}");
+
     // And away again.
-    let (code, said) = with("exit", &[]);
+    let (code, said) = with("exit", &["--rpc", &poor.url]);
     assert!(
         code == 0 && said.contains("all 7 TEST can be paid out from 20") && said.contains(" UTC on"),
         "{code}: {said}"

@@ -73,6 +73,10 @@ async fn whoever_signs_a_conflict_is_slashed_once() {
     assert_eq!(slashed, expected);
     assert_eq!(net.ledger().await.penalised, []);
     for node in 0..3 {
+        net.until("the node has read of both", async || {
+            net.status(node).await["punishments"].as_array().unwrap().len() >= 2
+        })
+        .await;
         let status = net.status(node).await;
         let punished = status["punishments"].as_array().unwrap();
         assert_eq!(punished.len(), 2, "node {node}: {punished:?}");

@@ -200,11 +200,13 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
     // Before anyone is asked, because it may be that nothing can be written down.
     let mut client = open(held, *depth)?;
     let answers = tokio::select! {
-        answers = ask(nodes, Duration::from_secs(*timeout)) => answers,
+        // In this order: a signal is listened for before anyone is asked.
+        biased;
         () = service::interrupted() => {
             note("interrupted; nothing was decided, so verify all blocks");
             return Err(Failure::interrupted());
         }
+        answers = ask(nodes, Duration::from_secs(*timeout)) => answers,
     };
     let update = client.update(&answers, now, &chain, &mut rand::rng());
     let exit = match &update.decision {

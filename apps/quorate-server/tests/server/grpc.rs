@@ -203,14 +203,28 @@ fn the_time_for_a_body_is_not_that_of_its_verification() {
         config.verify.longest_wait_ms = 3000;
     });
     let runtime = Runtime::new().unwrap();
+    // A body that a busy machine delays for that long is sent again. If the verification counted, none would ever come in time.
     let verdict = |claim: Claim| {
         let claims = vec![Claim { source: Some(Source::SourceName("a suspect".to_owned())), ..claim }];
-        runtime.block_on(unary(&rig, &VerifyRequest { common: None, claims })).unwrap().answers[0].valid
+        let request = VerifyRequest { common: None, claims };
+        let mut verdict = None;
+        eventually("a body comes in time", || {
+            let begun = Instant::now();
+            let answered = runtime.block_on(unary(&rig, &request));
+            verdict = match answered {
+                Ok(response) => Some((response.answers[0].valid, begun.elapsed())),
+                Err((code, why)) => {
+                    assert_eq!(code, "4", "{why}");
+                    None
+                }
+            };
+            verdict.is_some()
+        });
+        verdict.unwrap()
     };
-    assert!(!verdict(claims().remove(3)));
-    let begun = Instant::now();
-    assert!(verdict(claims().remove(0)));
-    assert!(begun.elapsed() > Duration::from_millis(1000), "it did not wait");
+    assert!(!verdict(claims().remove(3)).0);
+    let (is_valid, took) = verdict(claims().remove(0));
+    assert!(is_valid && took > Duration::from_millis(1000), "it did not wait: {took:?}");
     // A message that is cut off, and one behind which the body does not end.
     let message = framed(&VerifyRequest { common: None, claims: claims() });
     for begin in [message.slice(..20), message] {
@@ -314,9 +328,11 @@ fn a_reader_who_opens_no_window_is_cut_off() {
         // A claim that does not decode is answered at once, with its long name.
         let claim = Claim { id: "x".repeat(30_000), public_keys: vec![Bytes::new()], ..claims().remove(0) };
         let message = framed(&StreamRequest { of: Some(Of::Claim(claim)) });
-        let begun = std::time::Instant::now();
-        while send.send(message.clone()).await.is_ok() {
-            assert!(begun.elapsed().as_secs() < 20, "the server reads on and on");
+        // How many go into the buffers between the two does not depend on the time. The server waits for 20 seconds by default.
+        let mut sent = 0;
+        while timeout(Duration::from_secs(18), send.send(message.clone())).await.expect("it is not cut off").is_ok() {
+            sent += 1;
+            assert!(sent < 5000, "the server reads on and on");
         }
         drop(body);
     });
@@ -375,15 +391,23 @@ async fn health(rig: &Rig, method: &str, asks: bool) -> (Caller, Response<Incomi
     (caller, response)
 }
 
-/// The same on a connection that is there.
+/// The same on a connection that is there. Without a place, a question must come within a second: one that a busy machine delays for
+/// longer is asked again.
 async fn health_by(caller: &Caller, method: &str, asks: bool) -> Response<Incoming> {
-    let (send, sent) = mpsc::channel(1);
-    let mut silent = Some(send);
-    if asks && let Some(send) = silent.take() {
-        send.send(Bytes::from_static(&[0; 5])).await.unwrap();
+    let begun = Instant::now();
+    loop {
+        let (send, sent) = mpsc::channel(1);
+        let mut silent = Some(send);
+        if asks && let Some(send) = silent.take() {
+            send.send(Bytes::from_static(&[0; 5])).await.unwrap();
+        }
+        let called = timeout(PATIENCE, caller.call(&format!("grpc.health.v1.Health/{method}"), sent)).await;
+        let response = called.expect("it is never answered").unwrap();
+        let is_late = response.headers().get("grpc-status").is_some_and(|status| status == "4");
+        if !(asks && is_late) || begun.elapsed() > PATIENCE {
+            return response;
+        }
     }
-    let called = timeout(PATIENCE, caller.call(&format!("grpc.health.v1.Health/{method}"), sent)).await;
-    called.expect("it is never answered").unwrap()
 }
 
 /// The next status that a watcher is told: 1 for SERVING, and 2 for NOT_SERVING.
@@ -396,10 +420,7 @@ async fn watched(body: &mut Incoming) -> u8 {
 /// of them for good.
 #[test]
 fn whoever_asks_for_health_keeps_nobody_out() {
-    let rig = Rig::with(|config| {
-        config.limits.connections = 8;
-        config.limits.body_ms = 500;
-    });
+    let rig = Rig::with(|config| config.limits.connections = 8);
     let runtime = Runtime::new().unwrap();
     let (mut first, callers) = runtime.block_on(async {
         // The place of eight connections.

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::rig::{Rig, eventually, get, post};
+use tokio::sync::oneshot;
+
+use crate::rig::{LONG_MS, Rig, eventually, get, post};
 
 #[test]
 fn the_address_for_metrics_serves_nothing_else() {
@@ -41,16 +43,24 @@ fn metrics_are_served_when_every_place_is_taken() {
 #[test]
 fn during_the_notice_claims_are_answered_and_balancers_are_told_to_leave() {
     let rig = Rig::with(|config| {
-        config.drain.notice_ms = 4000;
+        config.drain.notice_ms = LONG_MS;
         config.listen.metrics = "127.0.0.1:0".to_owned();
     });
     let claim = crate::bounds::claim(true, None).to_string();
-    let (address, begun) = (rig.address, Instant::now());
+    let (address, (end, over)) = (rig.address, oneshot::channel());
     let connect = move || std::net::TcpStream::connect(address).unwrap();
-    let stopping = thread::spawn(move || rig.stop());
+    let stopping = thread::spawn(move || rig.stop_until(over));
     eventually("it says that it stops", || get(connect(), "/readyz").status == 503);
     assert_eq!(get(connect(), "/readyz").body, "the server is stopping\n");
     let answer = post(connect(), "/v1/verify", "application/json", claim.as_bytes());
     assert_eq!((answer.status, &answer.json()[0]["valid"]), (200, &true.into()), "{answer:?}");
-    assert!(stopping.join().unwrap() && begun.elapsed() >= Duration::from_millis(4000));
+    drop(end);
+    stopping.join().unwrap();
+}
+
+#[test]
+fn a_stop_waits_for_the_notice() {
+    let rig = Rig::with(|config| config.drain.notice_ms = 700);
+    let begun = Instant::now();
+    assert!(rig.stop() && begun.elapsed() >= Duration::from_millis(700));
 }

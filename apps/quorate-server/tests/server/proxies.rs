@@ -2,13 +2,13 @@
 
 use std::{
     fs,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     path::Path,
     process::{Command, Stdio},
 };
 
 use prost::Message as _;
-use quorate_lab::run::{Folder, Run as _, Running, has, shell};
+use quorate_lab::run::{Folder, Run as _, Running, free_ports, has, shell};
 
 use crate::{
     bounds::claim,
@@ -107,8 +107,7 @@ impl Proxy {
         let subject = "-subj /CN=localhost -addext subjectAltName=DNS:localhost";
         let make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
         shell(&format!("exec {make} {subject} -keyout \"$0\" -out \"$1\"")).args([&key, &certificate]).ran().exits(0);
-        // Nobody else takes it within the moment until the proxy does; if somebody did, the test would say so.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_ports(1).unwrap()[0];
         let mut command = command(&folder, port);
         let run = Running::start(command.stdin(Stdio::null()));
         eventually("the proxy listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());

@@ -14,7 +14,7 @@ use quorate_host::file::{Existing, Readers};
 use quorate_server::{Reloaded, Server, config::Config};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, sync::oneshot};
 
 /// A server with a TCP port and both sockets.
 pub(crate) struct Rig {
@@ -36,8 +36,14 @@ impl Rig {
         config.listen.address = "127.0.0.1:0".to_owned();
         config.listen.socket = path(folder.path(), "claims");
         config.listen.admin_socket = path(folder.path(), "admin");
-        // A machine that runs many tests is slow, and no test here is about a full queue unless it says so.
+        // A machine that runs many tests is slow, and no test here is about a full queue or a late client unless it says so.
         config.verify.queue_us = 10_000_000;
+        let limits = &mut config.limits;
+        for limit in [&mut limits.header_ms, &mut limits.body_ms, &mut limits.idle_ms, &mut limits.write_ms] {
+            *limit = LONG_MS;
+        }
+        // It ends all the same if a test has left a request open.
+        config.drain.deadline_ms = LONG_MS / 4;
         change(&mut config);
         let runtime = Runtime::new().unwrap();
         let server = runtime.block_on(Server::start(config)).unwrap();
@@ -97,6 +103,11 @@ impl Rig {
         get(self.socket("admin"), path)
     }
 
+    /// Whether so many requests are in progress. It asks on the socket for administration, where no place is taken from a client.
+    pub(crate) fn is_asked(&self, requests: usize) -> bool {
+        self.admin_get("/metrics").body.contains(&format!("quorate_requests_in_progress {requests}\n"))
+    }
+
     /// A connection to the address for metrics.
     pub(crate) fn metrics_tcp(&self) -> TcpStream {
         TcpStream::connect(self.server.as_ref().unwrap().metrics_address().unwrap()).unwrap()
@@ -111,6 +122,17 @@ impl Rig {
     pub(crate) fn stop(mut self) -> bool {
         self.runtime.block_on(self.server.take().unwrap().stop())
     }
+
+    /// Stops the server, at the longest until the sender of `over` is dropped.
+    pub(crate) fn stop_until(mut self, over: oneshot::Receiver<()>) {
+        let server = self.server.take().unwrap();
+        self.runtime.block_on(async {
+            tokio::select! {
+                _ = server.stop() => {}
+                _ = over => {}
+            }
+        });
+    }
 }
 
 impl Drop for Rig {
@@ -123,6 +145,9 @@ impl Drop for Rig {
 
 /// A test that waits this long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A limit that no test reaches: it is longer than [`PATIENCE`]. In milliseconds.
+pub(crate) const LONG_MS: u64 = 600_000;
 
 /// Writes a file that nobody else reads.
 pub(crate) fn secret(folder: &Path, name: &str, content: &str) -> String {

@@ -229,12 +229,19 @@ fn a_connection_ends_with_the_certificate_of_its_client() {
         // Nothing else ends it.
         (config.limits.header_ms, config.limits.idle_ms) = (600_000, 600_000);
     });
-    let end = unix_seconds() + 20;
-    let mut asking = connection(&rig, &authority.signs_until("alice", "alice.example", end), "-quiet");
-    let mut open = Running::start(asking.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
-    open.child.stdin.as_mut().unwrap().write_all(b"GET /v1/known HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let ran = open.ends();
-    assert!(ran.out.contains("200 OK") && unix_seconds() > end, "{ran:?}");
+    // A busy machine may need longer until it has asked: then the certificate is good for longer.
+    let asked = [20, 60, 180].into_iter().any(|seconds| {
+        let end = unix_seconds() + seconds;
+        let mut asking = connection(&rig, &authority.signs_until("alice", "alice.example", end), "-quiet");
+        let mut open = Running::start(asking.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        // Where the handshake has failed, nobody reads it.
+        let _ = open.child.stdin.as_mut().unwrap().write_all(b"GET /v1/known HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let ran = open.ends();
+        let is_answered = ran.out.contains("200 OK");
+        assert!(!is_answered || unix_seconds() > end, "{ran:?}");
+        is_answered
+    });
+    assert!(asked, "no answer came before the end of the certificate");
 }
 
 #[test]

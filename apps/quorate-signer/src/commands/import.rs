@@ -8,8 +8,9 @@ use quorate_evm::alloy_primitives::Bytes;
 use quorate_host::{
     dash,
     exit::{Exit, Failure, Result},
+    text::json_reason,
 };
-use quorate_signer_client::record_file::{LARGEST, RecordFile};
+use quorate_signer_client::record_file::{LARGEST, RecordFile, RecordFileError};
 
 use super::{DataArguments, print};
 use crate::store::NotMerged;
@@ -36,7 +37,15 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let (name, json) = (dash::name_of(&self.file), dash::text(&self.file, LARGEST)?);
-        let file = RecordFile::parse(json.as_bytes()).with_context(|| name.clone()).map_err(Failure::usage)?;
+        let parsed = RecordFile::parse(json.as_bytes()).map_err(|error| {
+            // What the parser says can repeat a file that is a secret, such as a passphrase, and was named by mistake.
+            let reason = match &error {
+                RecordFileError::Json(error) => Some(json_reason(json.as_bytes(), error)),
+                _ => None,
+            };
+            reason.map_or_else(|| anyhow!(error.to_string()), |reason| anyhow!(reason).context(error.to_string()))
+        });
+        let file = parsed.with_context(|| name.clone()).map_err(Failure::usage)?;
         let mut store = self.data.open()?;
         let ours = &store.config().identity;
         let public_key = self.previous_key.as_ref().unwrap_or(&ours.public_key);

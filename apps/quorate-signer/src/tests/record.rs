@@ -103,11 +103,11 @@ fn a_second_signer_in_the_folder() {
 fn a_signer_that_starts_waits_for_a_command() {
     let folder = private_folder();
     let store = new_store(folder.path(), 0);
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::InUse(_))), "another command does not wait");
     let command = thread::spawn(move || {
-        thread::sleep(Duration::from_secs(3));
+        thread::sleep(Duration::from_secs(1));
         drop(store);
     });
-    assert!(matches!(Store::open(folder.path()), Err(StoreError::InUse(_))), "another command does not wait");
     Store::open_to_run(folder.path()).expect("waits");
     command.join().expect("ends");
 }

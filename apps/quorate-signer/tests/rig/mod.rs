@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Arc, LazyLock},
-    time::{SystemTime, UNIX_EPOCH},
+    thread::sleep,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use quorate_evm::{
@@ -20,8 +21,8 @@ use quorate_keystore::{
     secret::Secret,
     secret_file::{self, Existing},
 };
-use quorate_lab::run::{Ran, Run as _, Running, Signal, command_after};
-use quorate_signer_client::network::NetworkTerms;
+use quorate_lab::run::{LIMIT, Ran, Run as _, Running, Signal, command_after};
+use quorate_signer_client::{SignerClient, client::ClientSettings, network::NetworkTerms};
 use tempfile::TempDir;
 
 pub(crate) const VERIFIER: Address = Address::repeat_byte(0xee);
@@ -135,6 +136,11 @@ impl Place {
         (code, out, err)
     }
 
+    /// A client that waits for as long as anything may take on a slow machine.
+    pub(crate) fn client(&self) -> SignerClient {
+        SignerClient::with(self.socket(), ClientSettings { connect: LIMIT, answer: LIMIT })
+    }
+
     /// Starts the signer and waits until it listens.
     pub(crate) fn start(&self) -> Listening {
         self.start_with("true")
@@ -181,6 +187,20 @@ impl Listening {
     /// What it wrote to standard error.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.log).expect("a log")
+    }
+
+    /// What it wrote to standard error, once that is so. A line comes a moment after what it tells of.
+    #[track_caller]
+    pub(crate) fn says(&self, is_so: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let log = self.log();
+            if is_so(&log) {
+                return log;
+            }
+            assert!(begun.elapsed() < LIMIT, "{log}");
+            sleep(Duration::from_millis(20));
+        }
     }
 
     /// kill -9.

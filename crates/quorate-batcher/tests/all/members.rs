@@ -1,6 +1,6 @@
 //! Claims that name members of a key set.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{collections::VecDeque, num::NonZeroUsize, time::Duration};
 
 use quorate::{
     AnyKeySet, Backend, Bitmap, ClaimBytes, KeySet, Members, Messages, MinPk, PublicKeys, Verdict, aggregate::aggregate,
@@ -43,9 +43,7 @@ fn settings() -> Settings {
 #[test]
 fn answers_to_claims_by_members() {
     let (set, seen) = (set(), Seen::new());
-    let second = Duration::from_secs(1);
-    let settings = Settings { linger: second, longest_wait: second, ..settings() };
-    let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
+    let batcher = Batcher::start_with(settings(), None, Some(seen.clone())).unwrap();
     let mut claims: Vec<_> = (0..16u32).map(|i| vote(&set, (i % 8) as u8, i / 8, i == 5)).collect();
     claims.extend([together(&set, &[0, 3, 7], 9), together(&set, &[1, 2], 9)]);
     claims.push(ClaimBytes { messages: Messages::Shared((*b"other").into()), ..together(&set, &[1, 2], 9) });
@@ -53,7 +51,10 @@ fn answers_to_claims_by_members() {
         public_keys: PublicKeys::Members(set.clone(), Members::Indices(vec![8])),
         ..vote(&set, 1, 1, false)
     });
-    let pending: Vec<_> = claims.iter().map(|claim| batcher.submit(claim.clone(), Class::Gossip, None)).collect();
+    // They come together, however slow this thread is.
+    let mut all: VecDeque<_> = claims.iter().cloned().collect();
+    let pending = batcher.submit_as_fits(&mut all, Class::Gossip, None);
+    assert!(all.is_empty());
     for (i, (claim, pending)) in claims.iter().zip(pending).enumerate() {
         let (expected, found) = (claim.verify(), pending.wait().unwrap());
         assert_eq!(found, expected, "{i}");

@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_program_that_answers_right_has_a_row_of_its_own_times() {
-        let (_folder, program) = shell(READY, &[NO, YES, YES, YES, YES]);
+        let (_folder, program) = shell(READY, &[NO, YES, YES, YES, YES, YES, YES, YES]);
         let rows = measured(&quick(), &claims::verify_min_pk(1), &mut [program], &RefCell::default()).unwrap();
         let row = rows.iter().find(|row| row.engine == "fake").expect("a row");
         let (wall, cpu) = (row.times(), row.cpu_us.unwrap());
@@ -268,7 +268,7 @@ mod tests {
         let text = error(READY, &[NO; 9]);
         assert!(text.contains("true input") && text.contains("the answer is false"), "{text}");
         // In the last round as in the first.
-        let text = error(READY, &[NO, YES, YES, YES, NO]);
+        let text = error(READY, &[NO, YES, YES, YES, YES, YES, YES, NO]);
         assert!(text.contains("the answer is false, and it should be true"), "{text}");
         let text = error(READY, &[r#"{"answer": "00", "wall_ns": 1, "cpu_ns": 1}"#]);
         assert!(text.contains("the answer is 00, and it should be false"), "{text}");

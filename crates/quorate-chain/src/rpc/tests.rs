@@ -36,7 +36,7 @@ fn a_redirection_is_not_followed() {
             format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{elsewhere}/\r\ncontent-length: 0\r\n\r\n");
         stream.write_all(head.as_bytes()).unwrap();
     });
-    let limits = RpcLimits { timeout: Duration::from_secs(5), tries: 1, ..RpcLimits::default() };
+    let limits = RpcLimits { timeout: Duration::from_secs(300), tries: 1, ..RpcLimits::default() };
     let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let error = asked.block_on(async { Rpc::with(&url, limits).unwrap().chain_id().await.unwrap_err() });
     assert!(error.to_string().contains("HTTP status 307") && !error.to_string().contains("a-key"), "{error}");

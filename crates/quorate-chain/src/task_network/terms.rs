@@ -5,7 +5,7 @@ use quorate_evm::{
     KeyGroup,
     alloy_sol_types::{SolCall, SolError as _},
     bls12381::DigestHash,
-    contract::{TaskNetwork, Verifier},
+    contract::{RestakedTaskNetwork, TaskNetwork, Verifier},
     task_network::{ContractTerms, TermsError},
 };
 
@@ -35,6 +35,7 @@ pub async fn read_terms(rpc: &Rpc, contract: Address) -> Result<ContractTerms, N
         contract,
         verifier,
         token: reader.ask(contract, &TaskNetwork::tokenCall {}).await?,
+        source: reader.source().await?,
         key_group: reader.key_group(verifier).await?,
         pinned_slots,
         genesis: reader.number("genesis", &TaskNetwork::genesisCall {}).await?,
@@ -90,6 +91,16 @@ impl Reader<'_> {
         T::try_from(found).map_err(|_| self.refuse(TermsError::Term { what, found }))
     }
 
+    /// The source of the operators' stake. A network that holds the stake itself has no such function, and reverts.
+    async fn source(&self) -> Result<Option<Address>, NetworkFollowError> {
+        match self.rpc.read(self.contract, &RestakedTaskNetwork::sourceCall {}, None).await {
+            Ok(source) => Ok(Some(source)),
+            // An empty answer is that of a node which does not have the contract yet.
+            Err(error) if error.is_of_contract() && !matches!(error, RpcError::Undecodable { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The group of the verifier's keys. The length of a key is told by the most keys that it takes for one page, which
     /// it names when it refuses more; how it hashes digests is told by its code.
     async fn key_group(&self, verifier: Address) -> Result<KeyGroup, NetworkFollowError> {
@@ -110,5 +121,41 @@ impl Reader<'_> {
         let fits = |group: &KeyGroup| most == U256::from(group.page_keys()) && DigestHash::of(*group) == hash;
         let found = KeyGroup::ALL.into_iter().find(fits);
         found.ok_or_else(|| self.refuse(TermsError::KeyGroup { verifier }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::primitives::Bytes;
+    use quorate_lab::proxy::Proxy;
+    use serde_json::{Value, json};
+    use tokio::runtime;
+
+    use super::*;
+    use crate::rpc::RpcLimits;
+
+    /// The source of a network whose node answers so.
+    fn source(
+        answer: impl Fn() -> Result<Value, String> + Send + 'static,
+    ) -> Result<Option<Address>, NetworkFollowError> {
+        let node = Proxy::alone(move |_, _| answer());
+        let rpc = Rpc::with(&node.url, RpcLimits { tries: 1, ..RpcLimits::default() }).unwrap();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(Reader { rpc: &rpc, contract: Address::ZERO, chain_id: 1 }.source())
+    }
+
+    /// A node that fails does not make a restaked network one that holds the stake: nobody would weigh its operators.
+    #[test]
+    fn only_a_contract_that_reverts_has_no_source() {
+        let named = Address::repeat_byte(7);
+        assert_eq!(source(move || Ok(json!(named.into_word()))).unwrap(), Some(named));
+        assert_eq!(source(|| Err("execution reverted".to_owned())).unwrap(), None);
+        for said in ["header not found", "15/second request limit reached"] {
+            let error = source(move || Err(said.to_owned())).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        for cut in [Bytes::new(), Bytes::from(vec![0; 31])] {
+            source(move || Ok(json!(cut))).unwrap_err();
+        }
     }
 }

@@ -10,7 +10,7 @@ use quorate_chain::{
 };
 use quorate_evm::{
     KeyGroup, MemberSet,
-    alloy_primitives::{Address, U64, U256},
+    alloy_primitives::{Address, B256, U64, U256},
     alloy_sol_types::SolCall as _,
     contract::{TaskNetwork, TestToken},
     task_network,
@@ -70,6 +70,17 @@ fn until_nothing_is_transferred(world: &World, events: &mut Receiver<Event>) -> 
         }
         assert!(begun.elapsed() < LIMIT, "{pool}");
         told.extend(wait(world, events, Duration::from_millis(50)));
+    }
+}
+
+/// The transaction that is mined next, which may have got higher fees before.
+fn mined(world: &World, events: &mut Receiver<Event>) -> B256 {
+    loop {
+        match next(world, events) {
+            Event::Mined { transaction, succeeded: true, .. } => return transaction,
+            Event::Replaced { .. } => {}
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -176,14 +187,7 @@ fn what_is_not_mined_gets_higher_fees_and_is_replaced_in_the_end() {
     assert_ne!(first, second);
     world.node.mine(1);
     // Which of those that were sent is mined is the node's choice; it is one, and once.
-    let mined = loop {
-        match next(&world, &mut events) {
-            Event::Mined { transaction, succeeded: true, .. } => break transaction,
-            Event::Replaced { .. } => {}
-            other => panic!("{other:?}"),
-        }
-    };
-    assert_ne!(mined, first, "it was replaced");
+    assert_ne!(mined(&world, &mut events), first, "it was replaced");
     assert_eq!(count(&world, PAYER), 1);
     world.node.mine(3);
     assert!(matches!(next(&world, &mut events), Event::Final { label: 1, .. }));
@@ -227,18 +231,12 @@ fn a_reorganisation_that_drops_a_transaction_is_repaired() {
     let (submitter, mut events) = start(&world, settings());
     submitter.submit(transfer(&world, 1, Address::repeat_byte(7))).unwrap();
     assert!(matches!(next(&world, &mut events), Event::Sent { label: 1, .. }));
-    let Event::Mined { transaction, .. } = next(&world, &mut events) else { panic!("mined") };
+    let transaction = mined(&world, &mut events);
     world.node.mine(1);
     world.reorganise(2);
     let Event::Undone { label: 1, transaction: undone } = next(&world, &mut events) else { panic!("undone") };
     assert_eq!(undone, transaction);
-    let again = loop {
-        match next(&world, &mut events) {
-            Event::Mined { transaction, succeeded: true, .. } => break transaction,
-            Event::Replaced { .. } => {}
-            other => panic!("{other:?}"),
-        }
-    };
+    let again = mined(&world, &mut events);
     assert!(world.receipt(again).is_some());
     world.node.mine(3);
     assert!(matches!(next(&world, &mut events), Event::Final { label: 1, .. }));
@@ -285,7 +283,7 @@ fn an_operator_registers_and_leaves() {
     // The owner of the key is the account that pays: that of operator 8.
     let (_, key, proof) = world.new_key(PAYER - 1, 1);
     let terms = world.follower().view().terms().clone();
-    let (submitter, mut events) = start(&world, settings());
+    let (submitter, mut events) = start(&world, patient());
     let calls = [
         task_network::approve(&terms, amount),
         task_network::register(&terms, key, proof, amount),

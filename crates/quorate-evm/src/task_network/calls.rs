@@ -6,7 +6,7 @@ use alloy_sol_types::SolValue as _;
 use super::{plan::PlannedCall, terms::ContractTerms};
 use crate::{
     contract::{
-        Erc20, TaskNetwork, Verifier,
+        Erc20, RestakedTaskNetwork, TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
     gas::{MOST_BYTES, MOST_GAS},
@@ -58,6 +58,12 @@ pub fn withdraw(terms: &ContractTerms) -> PlannedCall {
 /// Fixes the weights of the current epoch. Anyone may send it, once in an epoch.
 pub fn snapshot(terms: &ContractTerms) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::snapshotCall {})
+}
+
+/// Reads what operators have at stake in the restaking protocol of a network that has a source. The snapshot of the running epoch weighs
+/// what was read last in that epoch, and reads only whoever was not read. Anyone may send it; operators without a seat are skipped.
+pub fn weigh(terms: &ContractTerms, operators: Vec<Address>) -> PlannedCall {
+    PlannedCall::of(terms.contract, &RestakedTaskNetwork::weighCall { operators })
 }
 
 /// Adds up what keys earned in an epoch that can settle nothing more. `tasks` are approved ones as they were settled,

@@ -45,6 +45,8 @@ pub(super) struct State {
     tables: BTreeMap<u16, Arc<Table>>,
     /// The hash of all keys, owners and carried keys: the first part of `Roster`.
     roster: U256,
+    /// The operators that have a seat.
+    seats: Arc<BTreeSet<Address>>,
     /// The nonce of the verifier's last page, less one: the first contract that it creates is a probe.
     pages: u64,
     /// The last epoch with a snapshot, and the one before it if it can still settle.
@@ -151,7 +153,13 @@ impl State {
                 }
                 Event::Told(change) => {
                     match change {
-                        Change::Registered { operator, index, .. } => self.owned(terms, *operator, *index)?,
+                        Change::Registered { operator, index, .. } => {
+                            self.owned(terms, *operator, *index)?;
+                            Arc::make_mut(&mut self.seats).insert(*operator);
+                        }
+                        Change::SeatVacated { operator, .. } => {
+                            Arc::make_mut(&mut self.seats).remove(operator);
+                        }
                         Change::KeyRotated { operator, new, .. } => self.owned(terms, *operator, *new)?,
                         Change::Settled { id, epoch, performer, approved, rewarded, .. } => {
                             ids.push(*id);
@@ -176,6 +184,11 @@ impl State {
             table.map_or(0, |table| table.keys.len() as u64)
         };
         (keys(Some(self.running)), keys(self.running.checked_add(1)), self.pages + 1)
+    }
+
+    /// The operators that have a seat, by rising addresses.
+    pub(super) fn seats(&self) -> &BTreeSet<Address> {
+        &self.seats
     }
 
     /// The epochs that can settle, as far as they have a snapshot in the logs.

@@ -16,6 +16,9 @@ pub struct ContractTerms {
     pub verifier: Address,
     /// The token of stake and rewards.
     pub token: Address,
+    /// Where operators have their stake, if that is a restaking protocol: the source of a `RestakedTaskNetwork`. `None` if the network
+    /// holds the stake.
+    pub source: Option<Address>,
     /// The curve and the group of the keys.
     pub key_group: KeyGroup,
     /// How many of the verifier's slots are pinned: slots 1 to this number.
@@ -126,6 +129,16 @@ impl ContractTerms {
     /// What a quorum must exceed if all operators together have this weight; without a part of the whole, no quorum does.
     pub fn required(&self, total: u128) -> u128 {
         self.quorum().map_or(u128::MAX, |quorum| quorum.of(total))
+    }
+
+    /// What a stake weighs, in units of `unit`: nothing if it is below the minimum, and no more than a snapshot can weigh
+    /// (`RestakedTaskNetwork`).
+    pub fn weight_of(&self, stake: U256) -> u64 {
+        if stake < U256::from(self.minimum_stake) {
+            return 0;
+        }
+        let most = stake.min(U256::from(u128::MAX));
+        most.checked_div(U256::from(self.unit)).unwrap_or_default().saturating_to()
     }
 
     fn quorum(&self) -> Option<WeightPart> {

@@ -28,6 +28,7 @@ pub(super) fn terms() -> ContractTerms {
         contract: Address::repeat_byte(0xaa),
         verifier: Address::repeat_byte(0xbb),
         token: Address::repeat_byte(0xcc),
+        source: None,
         key_group: KeyGroup::Bls12381G2,
         pinned_slots: 1,
         genesis: 1_000,
@@ -588,4 +589,44 @@ fn times_of_epochs() {
     assert_eq!((terms.closes_at(3), terms.slashable_until(3)), (1_500, 1_600));
     assert_eq!((terms.required(100), terms.required(2)), (66, 1));
     assert_eq!(terms.closes_at(u64::MAX), u64::MAX);
+}
+
+/// What a restaked operator weighs, as `RestakedTaskNetwork` reads it.
+#[test]
+fn stake_below_the_minimum_weighs_nothing() {
+    let terms = ContractTerms { unit: 10, minimum_stake: 50, ..terms() };
+    let weights = [0_u64, 49, 50, 59, 60].map(|stake| terms.weight_of(U256::from(stake)));
+    assert_eq!(weights, [0, 0, 5, 5, 6]);
+    assert_eq!(terms.weight_of(U256::MAX), u64::MAX);
+    let dear = ContractTerms { unit: u128::MAX, minimum_stake: u128::MAX, ..terms };
+    assert_eq!(dear.weight_of(U256::MAX), 1);
+}
+
+/// Whoever weighs operators names each that has a seat, and nobody else.
+#[test]
+fn who_has_a_seat_is_known() {
+    let mut model = Model::default();
+    let mut draft = NetworkView::new(terms()).draft();
+    let seats = |draft: &NetworkDraft| draft.view.operators().collect::<Vec<_>>();
+    assert_eq!(seats(&draft), [Address::ZERO; 0]);
+    let begin = model.begin();
+    read(&mut draft, &model, block(1, 0, begin), Some(1));
+    assert_eq!(seats(&draft), [1, 2, 3, 4].map(owner));
+    // One leaves, and another one takes the seat of a third: its key is the last of the table.
+    let left = |seed, index| Event::Told(Change::SeatVacated { operator: owner(seed), index });
+    let leaves = model.transaction(vec![left(2, 1)], Vec::new());
+    let mut outbids = model.register(9, 50);
+    outbids.events.insert(1, left(3, 2));
+    read(&mut draft, &model, block(2, 0, vec![leaves, outbids]), Some(1));
+    assert_eq!(seats(&draft), [1, 4, 9].map(owner));
+    assert!(draft.view.has_seat(owner(9)) && !draft.view.has_seat(owner(3)));
+    // It comes back with another key.
+    let comes_back = model.admit(key(20), owner(2), 10);
+    read(&mut draft, &model, block(3, 0, vec![comes_back]), Some(1));
+    assert_eq!(seats(&draft), [1, 2, 4, 9].map(owner));
+    // Reorganisations undo both.
+    draft.view.history.undo().unwrap();
+    assert_eq!(seats(&draft), [1, 4, 9].map(owner));
+    draft.view.history.undo().unwrap();
+    assert_eq!(seats(&draft), [1, 2, 3, 4].map(owner));
 }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use alloy_primitives::{B256, U256};
+use alloy_primitives::{Address, B256, U256};
 
 use super::{
     block::BlockLogs,
@@ -85,6 +85,17 @@ impl NetworkView {
     /// The snapshot of an epoch. Only the last epoch with a snapshot is kept, and the one before it.
     pub fn snapshot(&self, epoch: u64) -> Option<&Arc<EpochSnapshot>> {
         self.history.state()?.snapshot(epoch)
+    }
+
+    /// The operators that have a seat after the newest block that was told, by rising addresses. The seat of an operator with stake in a
+    /// restaking protocol may weigh nothing.
+    pub fn operators(&self) -> impl Iterator<Item = Address> + '_ {
+        self.history.state().into_iter().flat_map(State::seats).copied()
+    }
+
+    /// Whether an operator has a seat after the newest block that was told.
+    pub fn has_seat(&self, operator: Address) -> bool {
+        self.history.state().is_some_and(|state| state.seats().contains(&operator))
     }
 
     /// What a quorum of an epoch is planned with, after the newest block that was told: keys, weights, pages, and the

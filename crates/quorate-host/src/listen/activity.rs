@@ -54,7 +54,12 @@ impl Activities {
     /// Asks the connection to close that has been idle for the longest time. A moment is not idle: it may be that its request is on
     /// the way.
     pub(super) fn close_the_most_idle(&self) {
-        let Some(before) = self.now().checked_sub(MOMENT.as_millis() as u64) else { return };
+        self.close_the_most_idle_at(self.now());
+    }
+
+    /// The same at a time, in milliseconds after the listener began.
+    fn close_the_most_idle_at(&self, now: u64) {
+        let Some(before) = now.checked_sub(MOMENT.as_millis() as u64) else { return };
         let all = self.lock();
         let idle = all.values().filter(|state| {
             state.in_progress.load(Ordering::Relaxed) == 0
@@ -137,19 +142,19 @@ mod tests {
     fn the_most_idle_connection_makes_room_and_a_busy_one_does_not() {
         let all = Activities::new();
         let [first, second, third] = [1, 2, 3].map(|number| Arc::new(all.open(number)));
-        all.close_the_most_idle();
-        assert!(![&first, &second, &third].iter().any(|each| each.closing().is_cancelled()), "a moment is not idle");
         let busy = first.begin();
         for state in all.lock().values() {
             state.idle_since.store(0, Ordering::Relaxed);
         }
         second.state.idle_since.store(1, Ordering::Relaxed);
-        std::thread::sleep(MOMENT + Duration::from_millis(20));
-        all.close_the_most_idle();
+        let moment = MOMENT.as_millis() as u64;
+        all.close_the_most_idle_at(moment - 1);
+        assert!(![&first, &second, &third].iter().any(|each| each.closing().is_cancelled()), "a moment is not idle");
+        all.close_the_most_idle_at(moment + 1);
         assert!(third.closing().is_cancelled() && !second.closing().is_cancelled());
-        all.close_the_most_idle();
+        all.close_the_most_idle_at(moment + 1);
         assert!(second.closing().is_cancelled() && !first.closing().is_cancelled());
-        all.close_the_most_idle();
+        all.close_the_most_idle_at(moment + 1);
         assert!(!first.closing().is_cancelled());
         drop((busy, third));
         assert_eq!(all.lock().len(), 2);
@@ -172,8 +177,7 @@ mod tests {
         request.pause();
         drop(request);
         assert_eq!(in_progress(), 0);
-        std::thread::sleep(MOMENT + Duration::from_millis(20));
-        all.close_the_most_idle();
+        all.close_the_most_idle_at(all.now() + MOMENT.as_millis() as u64);
         assert!(connection.closing().is_cancelled());
     }
 }

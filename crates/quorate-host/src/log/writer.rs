@@ -212,8 +212,14 @@ mod tests {
         drop(reader);
         let (mut log, end) = LogWriter::to(sink, 8, told).unwrap();
         log.write_all(b"a line\n").unwrap();
+        while log.dropped() < 1 {
+            thread::yield_now();
+        }
         drop(end);
-        assert_eq!(log.dropped(), 1);
+        // The end waits for the thread, but not for ever: until the thread has ended, it takes lines.
+        while !matches!(log.lines.try_send(Message::End), Err(mpsc::TrySendError::Disconnected(_))) {
+            thread::yield_now();
+        }
         log.write_all(b"after the end\n").unwrap();
         assert_eq!(log.dropped(), 2);
     }

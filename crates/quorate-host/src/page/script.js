@@ -55,6 +55,8 @@
     const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(5000) });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    // Whoever has paused meanwhile goes on looking at what stands there.
+    if (paused) return;
     for (const part of PARTS) adopt(document.getElementById(part), fresh.getElementById(part));
   }
 
@@ -63,10 +65,10 @@
       try {
         await update();
         failures = 0;
-        connection.textContent = "";
+        if (!paused) connection.textContent = "";
       } catch {
         failures += 1;
-        if (failures === 2) connection.textContent = `${document.title} does not answer. Trying again.`;
+        if (failures === 2 && !paused) connection.textContent = `${document.title} does not answer. Trying again.`;
       }
     }
     setTimeout(tick, failures > 1 ? 3 * PERIOD : PERIOD);

@@ -179,6 +179,9 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
 /// The bytes of a value of a polynomial.
 pub(super) const VALUE: usize = 32;
 
+/// The bytes from which the ephemeral key of an envelope is derived.
+pub(super) const EPHEMERAL: usize = 32;
+
 /// Checks the length of an envelope with so many bytes of plaintext, before anyone opens it.
 pub(super) fn check_envelope(receiver: MemberNumber, envelope: &Bytes, plaintext: usize) -> Result<(), Misdeed> {
     let (found, expected) = (envelope.0.len(), plaintext + OVERHEAD);
@@ -371,7 +374,7 @@ pub(super) struct DealtShare {
 
 impl DealtShare {
     /// The bytes of a share: 32, or 64 in a ceremony that hides contributions.
-    fn length<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> usize {
+    pub(super) fn length<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> usize {
         if ceremony.hides_contributions() { 2 * VALUE } else { VALUE }
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ceremony::{Ceremony, MemberNumber},
-    dealing::{Deal, DealtShare, VALUE, check_envelope, seal},
+    dealing::{Deal, DealtShare, EPHEMERAL, VALUE, check_envelope, seal},
     message::{Body, CeremonyMessage, Seen, ShareOpening},
     misdeed::Misdeed,
     round::Round,
@@ -227,8 +227,13 @@ impl<S: Bls12381Suite> Judgement<S> {
         let Body::Justification { openings } = message.body() else { return };
         let receivers: Vec<_> = openings.iter().map(|opening| opening.receiver).collect();
         let is_receiver = |receiver: &MemberNumber| ceremony.receiver_index(*receiver).is_some();
-        if !ascending(&receivers) || !receivers.iter().all(is_receiver) {
-            self.blame(dealer, Misdeed::Openings, &[message]);
+        let has_length = |opening: &ShareOpening| {
+            opening.share.0.len() == DealtShare::length(ceremony) && opening.ephemeral.0.len() == EPHEMERAL
+        };
+        // Each opening that is judged costs a copy of the message as evidence, so what is judged has no more of them, and no longer ones,
+        // than an honest dealer sends. Whoever sends something else is out, whatever stands there.
+        if !ascending(&receivers) || !receivers.iter().all(is_receiver) || !openings.iter().all(has_length) {
+            return self.blame(dealer, Misdeed::Openings, &[message]);
         }
         let Some(deal) = self.deals.remove(&dealer) else { return };
         let dealt = board[&(Round::Deal, dealer)];
@@ -286,6 +291,7 @@ impl<S: Bls12381Suite> Judgement<S> {
             self.blame(sender, Misdeed::Dealers(Round::Disclosure), &[message]);
             return;
         }
+        let mut is_blamed = false;
         for disclosed in shares {
             let dealer = disclosed.dealer;
             let Some(deal) = self.deals.get(&dealer) else { continue };
@@ -295,9 +301,11 @@ impl<S: Bls12381Suite> Judgement<S> {
                 None => {
                     // It may be a true share of another deal that the dealer signed. The receiver has said which one it saw.
                     let (dealt, response) = (board[&(Round::Deal, dealer)], board.get(&(Round::Response, sender)));
-                    if let Some(response) = response.filter(|response| lists(response, dealt)) {
+                    if let Some(response) = response.filter(|response| !is_blamed && lists(response, dealt)) {
                         let evidence = [dealt, *response, message];
                         self.blame(sender, Misdeed::FalseDisclosure { dealer }, &evidence);
+                        // One false share is proof enough. The evidence has the whole message, for however many shares there are.
+                        is_blamed = true;
                     }
                 }
             }
@@ -315,7 +323,7 @@ fn is_what_was_sent<S: Bls12381Suite>(
 ) -> bool {
     let receiver = opening.receiver;
     let index = ceremony.receiver_index(receiver).expect("who complains is a receiver");
-    let Ok(ephemeral) = <[u8; 32]>::try_from(&opening.ephemeral.0[..]) else { return false };
+    let Ok(ephemeral) = <[u8; EPHEMERAL]>::try_from(&opening.ephemeral.0[..]) else { return false };
     let Some(share) = DealtShare::read(ceremony, &opening.share.0) else { return false };
     deal.proves(ceremony, index, &share, backend)
         && seal(ceremony, dealer, receiver, &opening.share.0, &ephemeral) == *deal.share(ceremony, receiver)

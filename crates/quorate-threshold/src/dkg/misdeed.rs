@@ -75,13 +75,14 @@ pub enum Misdeed {
         /// The dealer.
         dealer: MemberNumber,
     },
-    /// It opened shares of members who receive none, or one twice, or not in order. A share about which nobody complained may be opened.
-    #[error("opened shares of members who receive none, or not in ascending order")]
+    /// It opened shares of members who receive none, or one twice, or not in order, or bytes of another length than a share has. A share
+    /// about which nobody complained may be opened.
+    #[error("opened shares of members who receive none, not in ascending order, or of another length than a share has")]
     Openings,
     /// It revealed another contribution than the one it had committed to.
     #[error("revealed another contribution than it had committed to")]
     OtherContribution,
-    /// It disclosed a share that is not what the dealer committed to in the deal that its response lists.
+    /// It disclosed a share that is not what the dealer committed to in the deal that its response lists. Of several the first is named.
     #[error("disclosed a share of member {dealer} that is not the one that was committed to")]
     FalseDisclosure {
         /// The dealer.

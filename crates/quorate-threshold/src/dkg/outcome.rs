@@ -72,6 +72,9 @@ pub enum CeremonyFailure {
     /// To an honest participant it happens with a probability of 2^-254. A dealer who speaks last sees its own shares of the
     /// other deals, so it chooses what its own share becomes, zero included. The others then end with a key, sign without it,
     /// and [`SharedKey::without_share`] names it.
+    ///
+    /// Where fewer than t - 1 receivers are honest, dealers without [`Variant::CommitFirst`](super::Variant::CommitFirst) can cancel a
+    /// coefficient of the others, and nothing says who did.
     #[error("the contributions add up to a key or share that is zero; run a new ceremony")]
     Zero,
     /// This participant's own share is not what the outcome commits to. It is a fault of this program.
@@ -106,7 +109,8 @@ pub enum Culprit {
         /// How many complained.
         complaints: usize,
     },
-    /// In a recovery: what a helper sent is not what it should have been. Only who lost the share can tell.
+    /// In a recovery: what a helper sent is not what it should have been, by the deals that the helper says to have seen. Only who lost the
+    /// share can tell.
     FalseContribution {
         /// The helper.
         member: MemberNumber,

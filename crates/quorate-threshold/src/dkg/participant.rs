@@ -375,8 +375,19 @@ impl<S: Bls12381Suite> Participant<S> {
             }
         }
         if self.ceremony.lost_member() == Some(self.member) && self.end.is_some() {
-            let members = self.contributions().1.into_iter();
-            culprits.extend(members.map(|member| Culprit::FalseContribution { member }));
+            for member in self.contributions().1 {
+                let twice = self.second_deals(member);
+                if twice.is_empty() {
+                    culprits.push(Culprit::FalseContribution { member });
+                }
+                for blame in twice {
+                    let of = |blame: &Blame| (blame.member(), blame.misdeed().clone());
+                    let is_same = |known: &Culprit| matches!(known, Culprit::Proven(known) if of(known) == of(&blame));
+                    if !culprits.iter().any(is_same) {
+                        culprits.push(Culprit::Proven(blame));
+                    }
+                }
+            }
         }
         if let Some(Err(
             CeremonyFailure::Unconfirmed { .. }
@@ -387,6 +398,21 @@ impl<S: Bls12381Suite> Participant<S> {
             culprits.extend(self.unequal_views());
         }
         culprits
+    }
+
+    /// The dealers of whom a helper of a recovery says to have seen another deal than the one that is here, with the signatures of both.
+    /// What the helper sends fits the deal that it got: the digest that helpers confirm names the dealers, and not their deals.
+    fn second_deals(&self, helper: MemberNumber) -> Vec<Blame> {
+        let confirmed = self.messages.get(&(Round::Confirmation, helper)).map(CeremonyMessage::body);
+        let Some(Body::Confirmation { seen, .. }) = confirmed else { return Vec::new() };
+        let seen: BTreeMap<_, _> =
+            seen.iter().filter(|seen| seen.round == Round::Deal).map(|seen| (seen.sender, seen)).collect();
+        let twice = self.qualified().into_iter().filter_map(|dealer| {
+            let (here, other) = (self.messages[&(Round::Deal, dealer)].seen(), *seen.get(&dealer)?);
+            let is_second = here.body != other.body && other.is_signed(&self.ceremony);
+            is_second.then(|| Blame::equivocation(here, other.clone()))
+        });
+        twice.collect()
     }
 
     /// Whether a member did not speak in a round because it had seen other reveals than this participant: it missed nothing

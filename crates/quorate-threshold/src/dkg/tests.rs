@@ -254,6 +254,53 @@ fn envelope_of_another_length() {
     assert_eq!(*share.secret().to_bytes(), *shares[0].secret().to_bytes());
 }
 
+/// A dealer answers one complaint a thousand times, or with more bytes than a share has. The message proves once that it cheats: evidence
+/// for each opening, with a copy of the message, would fill the memory of all others.
+#[test]
+fn openings_that_no_dealer_needs_are_proven_once() {
+    let purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
+    let simulation = with_one(purpose, MinPk::Eth2, 4, 7, Behaviour::FalseShares);
+    let of = |wanted: &[Round]| -> Vec<_> {
+        let messages = simulation.participants[1].messages();
+        messages.filter(|message| wanted.contains(&message.round())).cloned().collect()
+    };
+    let (before, said) = (of(&[Round::Deal, Round::Response]), of(&[Round::Justification]).remove(0));
+    let Body::Justification { openings } = said.body() else { panic!() };
+    let misdeeds = |openings: Vec<ShareOpening>| -> Vec<_> {
+        let said = Body::Justification { openings };
+        let said = CeremonyMessage::sign(&simulation.ceremony, number(1), &simulation.identities[0], said);
+        let blames = judge(&simulation.ceremony, &[&before[..], &[said]].concat(), Backend::auto());
+        assert!(blames.iter().all(|blame| blame.member() == number(1)), "{blames:?}");
+        blames.iter().map(|blame| blame.misdeed().clone()).collect()
+    };
+    let expected: Vec<_> = [2, 4, 6].map(|receiver| Misdeed::FalseShare { receiver: number(receiver) }).into();
+    assert_eq!(misdeeds(openings.clone()), expected);
+    assert_eq!(misdeeds(vec![openings[0].clone(); 1000]), [Misdeed::Openings]);
+    for (share, ephemeral) in [(100_000, 32), (32, 100_000), (31, 32), (32, 0)] {
+        let mut openings = openings.clone();
+        openings[2].share = Bytes(vec![1; share]);
+        openings[2].ephemeral = Bytes(vec![1; ephemeral]);
+        assert_eq!(misdeeds(openings), [Misdeed::Openings], "{share} and {ephemeral} bytes");
+    }
+}
+
+/// A receiver discloses a false share of each dealer. The first proves it: each further one would be another copy of the message.
+#[test]
+fn false_disclosures_are_proven_once() {
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 2, 4, Behaviour::Honest);
+    let messages = simulation.participants[1].messages();
+    let before = messages.filter(|message| matches!(message.round(), Round::Deal | Round::Response)).cloned();
+    let shares = (1..=4).map(|dealer| Disclosed { dealer: number(dealer), share: Bytes(vec![1; 64]) }).collect();
+    let said = Body::Disclosure { shares };
+    let said = CeremonyMessage::sign(&simulation.ceremony, number(1), &simulation.identities[0], said);
+    let blames = judge(&simulation.ceremony, &before.chain([said]).collect::<Vec<_>>(), Backend::auto());
+    let found: Vec<_> = blames.iter().map(|blame| (blame.member(), blame.misdeed().clone())).collect();
+    assert_eq!(found, [(number(1), Misdeed::FalseDisclosure { dealer: number(1) })]);
+    let [blame] = &blames[..] else { panic!("{blames:?}") };
+    let judged = Blame::from_json(&simulation.ceremony, blame.to_json().as_bytes(), Backend::auto()).unwrap();
+    assert_eq!(judged, blames, "a third party sees it");
+}
+
 #[test]
 fn false_complaint() {
     let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::Complains);
@@ -759,6 +806,69 @@ fn liars_in_a_recovery() {
     let lost = &simulation.participants[0];
     assert_eq!(lost.end().unwrap().as_ref().err(), Some(&CeremonyFailure::TooFewContributions { found: 2, needed: 3 }));
     assert_eq!(lost.culprits(), [Culprit::FalseContribution { member: number(2) }]);
+}
+
+/// In a recovery the second member gives the third one another deal than all others, and nobody sees the response of the third, nor the
+/// third those of the others. What the third one sends fits the deal that it got. Its confirmation says which that is, so that the dealer
+/// is named, and not the helper.
+#[test]
+fn a_helper_with_another_deal_is_not_named() {
+    let (description, held, shares) = recovery(&[2, 3, 4, 5, 6], 1);
+    let ceremony = Ceremony::new(description, Backend::auto()).unwrap();
+    let said = |outputs: Vec<CeremonyOutput>| -> Option<CeremonyMessage> {
+        outputs.into_iter().find_map(|output| match output {
+            CeremonyOutput::Publish(message) => Some(message),
+            _ => None,
+        })
+    };
+    let join = |place: usize, seed: usize| {
+        let identity = identities(6)[place].clone();
+        let share = held[place].clone();
+        Participant::join(ceremony.clone(), identity, member_seed(seed), share, Options::default()).unwrap()
+    };
+    let (mut participants, deals): (Vec<_>, Vec<_>) =
+        (0..6).map(|place| join(place, place)).map(|(participant, outputs)| (participant, said(outputs))).unzip();
+    let deals: Vec<_> = deals.into_iter().flatten().collect();
+    assert_eq!(deals.iter().map(CeremonyMessage::sender).collect::<Vec<_>>(), [2, 3, 4, 5, 6].map(number));
+    let others_deal: Vec<_> = said(join(1, 50).1).into_iter().chain(deals[1..].iter().cloned()).collect();
+    // The second member says nothing more. Each of the others hears messages, closes the round, and answers.
+    let speaking = [0, 2, 3, 4, 5];
+    let mut go_on = |heard: &dyn Fn(usize) -> Vec<CeremonyMessage>| -> Vec<CeremonyMessage> {
+        let mut answers = Vec::new();
+        for place in speaking {
+            let mut participant = participants[place].clone();
+            for message in heard(place) {
+                participant = participant.step(CeremonyEvent::Message(message)).0;
+            }
+            let (participant, outputs) = participant.step(CeremonyEvent::Close);
+            participants[place] = participant;
+            answers.extend(said(outputs));
+        }
+        answers
+    };
+    let responses = go_on(&|place| if place == 2 { others_deal.clone() } else { deals.clone() });
+    let of_others: Vec<_> = responses.into_iter().filter(|response| response.sender() != number(3)).collect();
+    let confirmations = go_on(&|place| if place == 2 { Vec::new() } else { of_others.clone() });
+    assert_eq!(confirmations.len(), ceremony.confirmations_needed());
+    let contributions = go_on(&|_| confirmations.clone());
+    assert_eq!(contributions.len(), 4);
+    go_on(&|_| contributions.clone());
+
+    let lost = &participants[0];
+    let share = lost.end().unwrap().as_ref().unwrap().key_share.as_ref().unwrap();
+    assert_eq!(*share.secret().to_bytes(), *shares[0].secret().to_bytes());
+    let culprits = lost.culprits();
+    let is_false = |culprit: &Culprit| matches!(culprit, Culprit::FalseContribution { .. });
+    assert!(!culprits.iter().any(is_false), "{culprits:?}");
+    let proven = culprits.iter().filter_map(|culprit| match culprit {
+        Culprit::Proven(blame) => Some(blame),
+        _ => None,
+    });
+    let proven: Vec<_> = proven.collect();
+    let [blame] = proven[..] else { panic!("{culprits:?}") };
+    assert_eq!((blame.member(), blame.misdeed()), (number(2), &Misdeed::Equivocation(Round::Deal)));
+    let judged = Blame::from_json(&ceremony, blame.to_json().as_bytes(), Backend::auto()).unwrap();
+    assert_eq!(judged, std::slice::from_ref(blame));
 }
 
 /// What is dealt in a recovery must be zero at the lost share, or it would change it.

@@ -496,10 +496,19 @@ mod tests {
         let keys = (0..KEYS).map(|i| secret(i).public_key()).collect();
         let claims = [Claim::shared(suite, keys, vec![0_u8; 16 << 20], secret(0).sign(suite, b"m"))];
         let variant = Variant::<MinPk>::new(0);
-        let begin = Instant::now();
-        let plan = Plan::numbered(&claims, |i| i, &Options::default(), |messages| variant.look_up(messages));
-        // Read 1,500 times, 16 MiB take more than ten seconds.
-        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        let planned = || {
+            let begin = Instant::now();
+            let plan = Plan::numbered(&claims, |i| i, &Options::default(), |messages| variant.look_up(messages));
+            (plan, begin.elapsed())
+        };
+        // Read 1,500 times, 16 MiB take more than ten seconds. Whatever else the machine does, one of some tries is not disturbed.
+        let (mut plan, mut took) = planned();
+        for _ in 0..4 {
+            if took >= Duration::from_secs(5) {
+                (plan, took) = planned();
+            }
+        }
+        assert!(took < Duration::from_secs(5), "{took:?}");
         assert_eq!(plan.messages.len(), usize::from(KEYS));
         let alone: Vec<_> = plan.messages[..2].iter().flat_map(|m| Message::digests(std::slice::from_ref(m))).collect();
         assert_eq!(Message::digests(&plan.messages[..2]), alone);
@@ -571,21 +580,26 @@ mod tests {
     /// One call held the lock of the keys while it decoded, another waited to write, and so every call waited, blocks too.
     #[test]
     fn a_slow_decode_stalls_no_other_call() {
-        let variant = Variant::<MinPk>::new(0);
         let options = Options { backend: Backend::Portable, ..Options::default() };
         // About a second of square roots.
         let encoding = |i: u64| [&[0x80_u8][..], &[0; 39], &i.to_be_bytes()].concat();
         let keys: Vec<_> = (0..40_000).map(encoding).collect();
         let slow = ClaimBytes { public_keys: keys.into(), ..ClaimBytes::single(MinPk::Eth2.any(), b"", b"m", b"") };
         let key = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap().public_key().to_bytes();
-        thread::scope(|scope| {
-            let decoding = scope.spawn(|| variant.knows(MinPk::Eth2, &slow, &options));
-            thread::sleep(Duration::from_millis(50));
-            // It looks up a key, keeps it, and finds it.
-            variant.sum_of_keys(MinPk::Eth2, &[&key], &options).unwrap();
-            assert!(read(&variant.keys).kept.find(&key[..]).is_some());
-            assert!(!decoding.is_finished(), "the other call has waited");
-            assert_eq!(decoding.join().unwrap().len(), 40_000);
-        });
+        let overtakes = || {
+            let variant = Variant::<MinPk>::new(0);
+            thread::scope(|scope| {
+                let decoding = scope.spawn(|| variant.knows(MinPk::Eth2, &slow, &options));
+                thread::sleep(Duration::from_millis(50));
+                // It looks up a key, keeps it, and finds it.
+                variant.sum_of_keys(MinPk::Eth2, &[&key], &options).unwrap();
+                assert!(read(&variant.keys).kept.find(&key[..]).is_some());
+                let overtakes = !decoding.is_finished();
+                assert_eq!(decoding.join().unwrap().len(), 40_000);
+                overtakes
+            })
+        };
+        // A busy machine may stop this thread for longer than the other call takes. If one waited for the other, it would always.
+        assert!((0..20).any(|_| overtakes()), "the other call has waited");
     }
 }

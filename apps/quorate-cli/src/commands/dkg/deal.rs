@@ -105,8 +105,8 @@ impl BeginArguments {
         let board = session.folder.board(&session.ceremony, problems)?;
         let participant = session.join(share)?;
         self.say_id(session);
-        if session.is_left_out(&board) {
-            print::note(format_args!("warning: {}", session.advice_to_left_out()));
+        if let Some(advice) = session.advice_to_left_out(board.messages.values()) {
+            print::note(format_args!("warning: {advice}"));
         }
         Ok(participant)
     }

@@ -304,22 +304,26 @@ pub(super) struct Board {
 impl Board {
     /// The dealers without whose deal the others have gone on.
     pub(super) fn left_out<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Vec<MemberNumber> {
-        ceremony.dealers().filter(|dealer| has_no_part(ceremony, *dealer, self.messages.values())).collect()
+        let is_left_out = |dealer: &MemberNumber| gone_on_without(ceremony, *dealer, self.messages.values()).is_some();
+        ceremony.dealers().filter(is_left_out).collect()
     }
 }
 
-/// Whether so many other receivers have answered the deals without that of a dealer that no outcome with it can be confirmed.
-pub(super) fn has_no_part<'a, S: Bls12381Suite>(
+/// The other receivers who have answered the deals without that of a dealer, if no outcome with it can be confirmed without them. That they
+/// did not see the deal is what they say. Where each receiver must confirm, it is enough that one says so.
+pub(super) fn gone_on_without<'a, S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     dealer: MemberNumber,
     messages: impl Iterator<Item = &'a CeremonyMessage>,
-) -> bool {
+) -> Option<Vec<MemberNumber>> {
     let is_without = |message: &&CeremonyMessage| {
         message.sender() != dealer
             && matches!(message.body(), Body::Response { deals, .. } if deals.iter().all(|deal| deal.sender != dealer))
     };
-    let left = ceremony.receivers().count() - messages.filter(is_without).count();
-    ceremony.dealers().any(|other| other == dealer) && left < ceremony.confirmations_needed()
+    let without: Vec<_> = messages.filter(is_without).map(CeremonyMessage::sender).collect();
+    let left = ceremony.receivers().count() - without.len();
+    let deals = ceremony.dealers().any(|other| other == dealer);
+    (deals && left < ceremony.confirmations_needed()).then_some(without)
 }
 
 impl Problems {

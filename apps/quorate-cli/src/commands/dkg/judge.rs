@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Bls12381Suite};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    text::json_reason,
+};
 use quorate_threshold::dkg::{Blame, Ceremony, CeremonyMessage, SignedTranscript, judge};
 use serde::Serialize;
 
@@ -195,8 +198,9 @@ fn evidence<S: Bls12381Suite>(
 ) -> std::result::Result<Vec<Blame>, Failure> {
     Blame::from_json(ceremony, json, Backend::auto()).map_err(|error| {
         Failure::usage(anyhow!(
-            "{} is neither a message nor evidence: {error}; name a file that `quorate dkg finish` wrote",
-            path.display()
+            "{} is neither a message nor evidence: {}; name a file that `quorate dkg finish` wrote",
+            path.display(),
+            json_reason(json, &error)
         ))
     })
 }

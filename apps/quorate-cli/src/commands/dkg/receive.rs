@@ -88,8 +88,9 @@ pub(super) fn begin<S: Bls12381Suite>(session: &Session<S>) -> std::result::Resu
     if let Some(participant) = session.resume()? {
         return Ok(participant);
     }
-    if session.is_left_out(&session.folder.board(&session.ceremony, &mut Problems::default())?) {
-        return Err(Failure::usage(anyhow::anyhow!("{}", session.advice_to_left_out())));
+    let board = session.folder.board(&session.ceremony, &mut Problems::default())?;
+    if let Some(advice) = session.advice_to_left_out(board.messages.values()) {
+        return Err(Failure::usage(anyhow::anyhow!(advice)));
     }
     if session.deals() {
         return Err(Failure::usage(anyhow::anyhow!(

@@ -21,7 +21,7 @@ use super::{
     combine::{combine, write},
     deal::BeginArguments,
     finish::{ResultArguments, go_on},
-    folder::{CeremonyFile, Problems, has_no_part},
+    folder::{CeremonyFile, Problems},
     public_file,
     publish::{has_published, publish},
     session::{CloseArguments, Closing, Progress, Session, SessionArguments},
@@ -177,8 +177,8 @@ impl Run {
         };
         let (participant, progress) = go_on(&session, participant, &closing, problems)?;
         let is_without_key = !matches!(participant.end(), Some(Ok(_)));
-        if is_without_key && has_no_part(&session.ceremony, participant.member(), participant.messages()) {
-            return Err(Failure::usage(anyhow!(session.advice_to_left_out())));
+        if is_without_key && let Some(advice) = session.advice_to_left_out(participant.messages()) {
+            return Err(Failure::usage(anyhow!(advice)));
         }
         if let Progress::Waiting { round, missing } = progress {
             if let Some(later) = closing.round.filter(|closed| *closed > round) {
@@ -267,8 +267,8 @@ impl Run {
             return session.join(None);
         }
         let board = session.folder.board(&session.ceremony, problems)?;
-        if has_no_part(&session.ceremony, session.number, board.messages.values()) {
-            return Err(Failure::usage(anyhow!(session.advice_to_left_out())));
+        if let Some(advice) = session.advice_to_left_out(board.messages.values()) {
+            return Err(Failure::usage(anyhow!(advice)));
         }
         let opens = &self.arguments.opens;
         self.arguments

@@ -22,7 +22,7 @@ use quorate_threshold::{
 };
 
 use super::{
-    folder::{Board, CeremonyFile, Folder, MessageFile, Problems, say_misnamed},
+    folder::{CeremonyFile, Folder, MessageFile, Problems, gone_on_without, say_misnamed},
     identity_file::IdentityFile,
     members::{Names, names},
     public_file, words,
@@ -383,20 +383,18 @@ impl<S: Bls12381Suite> Session<S> {
         }
     }
 
-    /// Whether so many others have answered the deals without that of this member that it has no part in the key.
-    pub(super) fn is_left_out(&self, board: &Board) -> bool {
-        board.left_out(&self.ceremony).contains(&self.number)
-    }
-
-    /// What whoever was left out can do.
-    pub(super) fn advice_to_left_out(&self) -> String {
+    /// What this member can do, if so many others have answered the deals without its own that it has no part in the key. They are named:
+    /// somebody of them may have seen the deal all the same.
+    pub(super) fn advice_to_left_out<'a>(&self, messages: impl Iterator<Item = &'a CeremonyMessage>) -> Option<String> {
+        let without = gone_on_without(&self.ceremony, self.number, messages)?;
         let SessionArguments { folder, .. } = &self.arguments;
-        let name = self.identity.identity.name();
-        format!(
-            "the others have closed the round `deal` without your deal, so you get no share in this ceremony. When they have \
+        let (name, others) = (self.identity.identity.name(), words::names(&self.ceremony, &without));
+        let have = if without.len() == 1 { "has" } else { "have" };
+        Some(format!(
+            "{others} {have} closed the round `deal` without your deal, so you get no share in this ceremony. When the others have \
              finished, they can give you yours: quorate dkg recover NEW_FOLDER --previous {} --lost {name}",
             quoted(folder)
-        )
+        ))
     }
 
     /// A command of this member.
@@ -510,7 +508,12 @@ impl<S: Bls12381Suite> Session<S> {
         let path = path.display();
         match CeremonyMessage::from_json(&json) {
             Ok(found) if found == *message => Ok(true),
-            Ok(found) if found.seen().is_signed(&self.ceremony) && found.sender() == message.sender() => {
+            // The name of the ceremony in a file is not signed: with another one it is the same message, changed by somebody.
+            Ok(found)
+                if found.sender() == message.sender()
+                    && found.seen() != message.seen()
+                    && found.seen().is_signed(&self.ceremony) =>
+            {
                 Err(Failure::usage(anyhow!(
                     "{path} is another message than the one in your private state, and you signed both. Either the state was \
                      restored from an old copy, or the same identity is used in two places. Do not publish both, because that \

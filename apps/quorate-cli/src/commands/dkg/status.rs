@@ -449,7 +449,7 @@ fn you<S: Bls12381Suite>(
     let name = session.identity.identity.name().to_string();
     let (round, waiting_for) = (None, Vec::new());
     let none = You { name, round, waiting_for, public_key: None, failure: None, next: None, advice: None };
-    let left_out = session.is_left_out(board).then(|| session.advice_to_left_out());
+    let left_out = session.advice_to_left_out(board.messages.values());
     let Some(participant) = session.identity.participant(ceremony)? else {
         if left_out.is_some() {
             return Ok(You { advice: left_out, ..none });

@@ -87,6 +87,14 @@ fn messages_in_the_place_of_others() {
         room.step("receive", "c", "bob", &[])
             .refused("c/messages/1-deal-bob.json stands where your message belongs, and is not it");
     }
+    // The id of another ceremony on what he signed: he did not sign two, and has no old state to bring back.
+    let id = room.id("c");
+    let moved = text.replacen(&id, &"0".repeat(64), 1);
+    assert_ne!(moved, text);
+    room.write("c/messages/1-deal-bob.json", moved);
+    let refused = room.step("receive", "c", "bob", &[]);
+    let refused = refused.refused("c/messages/1-deal-bob.json stands where your message belongs, and is not it");
+    assert!(!refused.err.contains("signed both"), "{}", refused.err);
     room.write("c/messages/1-deal-bob.json", &deal);
     room.write("c/messages/1-deal-carol.json", forged);
     room.step("receive", "c", "alice", &[]).exits(0).says("carol did not sign it");

@@ -110,6 +110,11 @@ fn two_deals_in_one_folder() {
     assert_eq!(judge(Path::new("changed.json")).exits(0).out, "nothing is proven against anyone\n");
     room.write("cut.json", &evidence[..evidence.len() / 2]);
     judge(Path::new("cut.json")).refused("is neither a message nor evidence");
+    // A file of a secret that was named by mistake, whose digits are a number of JSON.
+    room.write("digits", "20260117\n");
+    let refused =
+        judge(Path::new("digits")).refused("is neither a message nor evidence: it begins with neither { nor [");
+    assert!(!refused.err.contains("2026011"), "{}", refused.err);
 }
 
 /// Mallory encrypts something else to bob than it committed to. Bob complains, and mallory's answer, or its silence, shows it.

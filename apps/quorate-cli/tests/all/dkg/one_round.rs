@@ -1,12 +1,12 @@
 //! Ceremonies in one round: `quorate dkg publish` and `quorate dkg combine`.
 
-use std::fs;
+use std::{fs, time::Instant};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::dkg::{
     forge::false_transcript,
-    room::{Room, Waiting, member_files},
+    room::{Room, UNNAMED, Waiting, member_files},
 };
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -84,11 +84,13 @@ fn files_that_are_on_their_way() {
             Some(length) => room.write(&path, &whole[..length]),
             None => fs::remove_file(room.path(&path)).unwrap(),
         }
+        let begun = Instant::now();
         let run = Waiting::of(room.starts("c", "alice", &[]));
         room.write(&path, &whole);
+        let is_late = begun.elapsed() > UNNAMED;
         let ran = run.ends().exits(0);
         let lines = ran.err.replace('\n', " ");
-        assert!(lines.contains(says) && !lines.contains("warning"), "{}", ran.err);
+        assert!(lines.contains(says) && (is_late || !lines.contains("warning")), "{}", ran.err);
         assert!(lines.contains("looking into c/transcripts every"), "{}", ran.err);
         fs::remove_file(room.path(&room.share("c", "alice"))).unwrap();
     };

@@ -174,6 +174,9 @@ impl Room {
     }
 }
 
+/// For so long at least, a run that waits does not name a file that is not whole. A busy machine may write the rest later.
+pub(crate) const UNNAMED: Duration = Duration::from_secs(5);
+
 /// A run that waits for what the others write.
 pub(crate) struct Waiting {
     pub(crate) run: Running,

@@ -11,7 +11,7 @@ use quorate_lab::run::{Ran, Running, Signal};
 
 use crate::dkg::{
     forge,
-    room::{Room, Waiting, later, member_files},
+    room::{Room, UNNAMED, Waiting, later, member_files},
 };
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -130,6 +130,12 @@ fn without_waiting_it_does_what_can_be_done() {
 /// The program is killed at any time and started again, while the others wait.
 #[test]
 fn killed_and_started_again() {
+    // A busy machine may stop this test for longer than a ceremony takes, and then nobody was killed.
+    assert!((0..20).any(|_| killed_in_a_ceremony() > 1), "each ceremony ended before anybody could be killed");
+}
+
+/// How often a member was killed until the ceremony had ended.
+fn killed_in_a_ceremony() -> usize {
     let room = Room::new(&THREE);
     room.init("c", &["--suite", "eth2", "-t", "2", "--commit-first"], &THREE).exits(0);
     let mut others: Vec<_> = THREE[1..].iter().map(|name| room.starts("c", name, &[])).collect();
@@ -152,12 +158,12 @@ fn killed_and_started_again() {
         }
     }
     println!("killed {killed} times");
-    assert!(killed > 1, "{killed}");
     for run in others {
         readable(run.ends().exits(0));
     }
     room.run(&["dkg", "judge", "c"]).exits(0);
     room.assert_signs("c", &["alice", "carol"].map(|name| room.share("c", name)));
+    killed
 }
 
 /// Ctrl-C ends the wait with the exit code of an interruption, and the same command goes on. Meanwhile the member's other commands
@@ -326,8 +332,26 @@ fn who_has_no_part_left() {
     assert_eq!(dave.ended_within(Duration::from_millis(500)), None);
     arrives("bob");
     dave.ends()
-        .refused("the others have closed the round `deal` without your deal")
+        .refused("alice and bob have closed the round `deal` without your deal")
         .says("quorate dkg recover NEW_FOLDER --previous copy --lost dave");
+}
+
+/// Two of three sign, and each of the three must confirm. Mallory says that it has not seen the deal of alice, who is told who says so.
+#[test]
+fn who_is_left_out_by_one_is_told_by_whom() {
+    let three = ["alice", "bob", "mallory"];
+    let room = Room::after("deal", &three);
+    fs::create_dir_all(room.path("copy/messages")).unwrap();
+    room.write("copy/ceremony.json", room.read("c/ceremony.json"));
+    for name in ["bob", "mallory"] {
+        let message = format!("messages/1-deal-{name}.json");
+        room.write(&format!("copy/{message}"), room.read(&format!("c/{message}")));
+    }
+    room.step("receive", "copy", "mallory", &["--close", "deal"]).exits(0);
+    let response = "messages/2-response-mallory.json";
+    room.write(&format!("c/{response}"), room.read(&format!("copy/{response}")));
+    let run = room.step("run", "c", "alice", &["--id", &room.id("c")]);
+    run.refused("mallory has closed the round `deal` without your deal, so you get no share");
 }
 
 /// Mallory shows two deals. All see both, name mallory once, write down the proof, and make a key without it.
@@ -399,12 +423,14 @@ fn a_file_half_written() {
         let named = "warning: c/messages/1-deal-bob.json: it is not a whole message";
         assert!(ran.err.contains(&format!("looking into c/messages every 0.05 s\n{named}")), "{}", ran.err);
     }
+    let begun = Instant::now();
     let run = Waiting::of(room.starts("c", "alice", &[]));
     room.write("c/messages/1-deal-bob.json", &deal);
+    let is_late = begun.elapsed() > UNNAMED;
     until("the response", || room.path("c/messages/2-response-alice.json").exists());
     room.all("complain", "c", &THREE[1..]);
     let ran = readable(run.ends().exits(0));
-    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    assert!(is_late || !ran.err.contains("warning"), "{}", ran.err);
 }
 
 /// A file that stays broken is named once, while the others go on.

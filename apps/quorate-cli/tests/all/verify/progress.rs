@@ -184,6 +184,18 @@ fn it_is_gone_after_ctrl_c() {
 /// A claim of 20,000 messages takes seconds, so the second one ends the program on the spot.
 #[test]
 fn it_is_gone_after_the_second_ctrl_c() {
+    // A busy machine may not have begun with the claim when the first one comes, and then ends with a summary. A program that waits for
+    // the claim does so each time.
+    let is_on_the_spot = |_| {
+        let (code, screen) = interrupted_twice();
+        assert_eq!(code, 130, "{screen:?}");
+        screen.is_empty()
+    };
+    assert!((0..10).any(is_on_the_spot), "the second one does not end it");
+}
+
+/// The exit code, and what stands on the screen, after two signals while a large claim is verified.
+fn interrupted_twice() -> (i32, Vec<String>) {
     let mut run = OnTerminal::start(&["--backend", "portable", "--threads", "1"], Stdio::null());
     run.until_it_appears(&lines(&[claim(1)]));
     let single = claim(1);
@@ -199,5 +211,5 @@ fn it_is_gone_after_the_second_ctrl_c() {
         run.interrupt();
         thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(run.end(), (130, Vec::new()));
+    run.end()
 }

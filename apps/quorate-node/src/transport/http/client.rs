@@ -637,8 +637,6 @@ const REASON: usize = 1024;
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
-
     use super::*;
 
     /// The newest message was taken for one of those that the aggregator acknowledged, because the oldest had made room for it.
@@ -663,8 +661,7 @@ mod tests {
     /// The log said that a request was not sent, and not why.
     #[tokio::test]
     async fn an_aggregator_that_is_not_reached_is_told_with_the_cause() {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let (url, http) = client(&format!("http://{address}")).unwrap();
+        let (url, http) = client("http://127.0.0.1:1").unwrap();
         let link = Link { http, url, token: None };
         let failure = link.send(Method::POST, "v1/challenge", Vec::new(), MAX_OPENING, REQUEST).await.unwrap_err();
         let told = failure.to_string();

@@ -153,7 +153,7 @@ async fn questions_are_answered_both_ways() {
 async fn a_silent_node_is_not_asked_for_ever() {
     let registry = Arc::new(Registry::default());
     let quick = terms(1, &registry);
-    let quick = Terms { limits: Limits { answer_within: Duration::from_secs(2), ..quick.limits }, ..quick };
+    let quick = Terms { limits: Limits { answer_within: Duration::from_secs(10), ..quick.limits }, ..quick };
     let mut hub = aggregator(quick).await;
     let _silent = member(terms(2, &registry), &hub);
     let mut helpful = member(terms(3, &registry), &hub);
@@ -168,7 +168,7 @@ async fn a_silent_node_is_not_asked_for_ever() {
     let mut answers = 0;
     for _ in 0..6 {
         hub.ask(PeerRequest::default(), Audience::Everybody);
-        let answered = tokio::time::timeout(Duration::from_secs(4), async {
+        let answered = tokio::time::timeout(Duration::from_secs(12), async {
             wait_for(&mut hub, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(())).await;
         });
         answers += usize::from(answered.await.is_ok());
@@ -192,14 +192,22 @@ async fn questions_without_an_answer_leave_room_for_others() {
         wait_for(&mut node, "a question", asked).await;
     }
     tokio::time::sleep(within + Duration::from_millis(500)).await;
-    hub.ask(PeerRequest::default(), Audience::Everybody);
-    wait_for(&mut node, "one question more", asked).await;
-    node.answer(to_hub, PeerAnswer::default());
     let answered = |arrival| match arrival {
         Arrival::Answered { source, .. } => Some(source),
         _ => None,
     };
-    assert_eq!(wait_for(&mut hub, "an answer", answered).await, source);
+    // An answer that comes too late is none, and the hub asks again, as nodes do.
+    let asking = async {
+        loop {
+            hub.ask(PeerRequest::default(), Audience::Everybody);
+            wait_for(&mut node, "one question more", asked).await;
+            node.answer(to_hub, PeerAnswer::default());
+            if let Ok(found) = tokio::time::timeout(within, wait_for(&mut hub, "an answer", answered)).await {
+                break found;
+            }
+        }
+    };
+    assert_eq!(tokio::time::timeout(PATIENCE, asking).await.expect("there is room"), source);
 }
 
 /// Of the loopback's addresses other systems have the first alone.
@@ -423,7 +431,7 @@ async fn a_node_that_misbehaves_loses_its_own_session_alone() {
         ("messages without end", "/v1/messages", encode(&many), 1),
         ("a question that does not decode", "/v1/question", vec![7; 50], 1),
         ("an answer that does not decode", "/v1/answers/9", vec![7; 50], 1),
-        ("bytes without end", "/v1/answers/9", vec![7; MAX_MESSAGE - 1], 8),
+        ("bytes without end", "/v1/answers/9", vec![7; MAX_MESSAGE - 1], 100),
     ];
     for (number, (what, path, body, times)) in (3..).zip(deeds) {
         let hostile = Hostile::new(terms(number, &registry), &hub).await;
@@ -451,7 +459,7 @@ async fn a_node_that_misbehaves_loses_its_own_session_alone() {
     let token = asks.token().await;
     let end = Instant::now() + PATIENCE;
     // Nobody answers, so they are sent at once.
-    let questions = (0..8).map(|_| asks.post("/v1/question", &token, question.clone()));
+    let questions = (0..30).map(|_| asks.post("/v1/question", &token, question.clone()));
     let statuses = futures::future::join_all(questions).await;
     assert!(statuses.contains(&StatusCode::FORBIDDEN) && Instant::now() < end, "{statuses:?}");
     // What is too long is refused before it is read.
@@ -593,7 +601,8 @@ async fn behind_proxy(terms: Terms) -> Transport {
 async fn a_strangers_address_is_banned_for_a_moment() {
     let registry = Arc::new(Registry::default());
     let own = terms(1, &registry);
-    let banned_for = Duration::from_secs(3);
+    // Long enough for what is asked meanwhile.
+    let banned_for = Duration::from_secs(10);
     let own = Terms { limits: Limits { stranger_ban: banned_for, ..own.limits }, ..own };
     let hub = behind_proxy(own).await;
     let clients = Behind::new(&hub);

@@ -1,6 +1,7 @@
 //! Groups on the mesh: who hears what, and state machines that settle a task by the sums of their groups.
 
 use std::{
+    ops::RangeFrom,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -14,7 +15,7 @@ use tokio::{sync::mpsc, time::timeout};
 
 use super::{
     super::{Arrival, Judgement, Transport, handle::CALLS},
-    rig::{Registry, accept_all, address, message, node, terms, until},
+    rig::{PATIENCE, PROBES, Registry, accept_all, address, message, node, terms, until, wait_for},
 };
 use quorate_network::{
     election::Snapshot,
@@ -24,6 +25,20 @@ use quorate_network::{
 };
 
 const GROUP: Audience = Audience::Branch(3, Branch { level: 0, number: 5 });
+
+/// Publishes probes to the group until a node hears one: subscriptions travel with gossip's heartbeat.
+async fn until_heard(from: &Transport, probes: RangeFrom<u32>, by: &mut Transport) {
+    let probing = async {
+        for probe in probes {
+            from.publish(message(1, probe), GROUP);
+            let hears = wait_for(by, "a probe", |arrival| matches!(arrival, Arrival::Signed { .. }).then_some(()));
+            if timeout(Duration::from_millis(500), hears).await.is_ok() {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, probing).await.expect("the group is heard");
+}
 
 /// Nodes of a group hear what is published to it, and others do not. What went to a group can go to everybody later.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -40,11 +55,12 @@ async fn a_group_hears_what_others_do_not() {
     for node in &nodes {
         until("all are connected", || node.peers().len() == 4).await;
     }
-    // Subscriptions travel with gossip's heartbeat.
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    let mut others: Vec<_> = nodes.drain(1..).collect();
+    for (node, first) in others[..2].iter_mut().zip([PROBES, 2 * PROBES]) {
+        until_heard(&nodes[0], first.., node).await;
+    }
     nodes[0].publish(message(1, 1), GROUP);
     nodes[0].publish(message(1, 2), Audience::Everybody);
-    let others: Vec<_> = nodes.drain(1..).collect();
     let expected = [2, 2, 1, 1];
     let mut after = Vec::new();
     for (node, expected) in others.into_iter().zip(expected) {
@@ -72,7 +88,7 @@ async fn a_group_hears_what_others_do_not() {
 async fn dropped_calls_keep_nobody_from_its_group() {
     let registry = Arc::new(Registry::default());
     let first = node(terms(1, &registry), &[]).await;
-    let second = node(terms(2, &registry), &first.addresses()).await;
+    let mut second = node(terms(2, &registry), &first.addresses()).await;
     for node in [&first, &second] {
         // The transport runs on the same thread and takes none of them meanwhile.
         (0..=CALLS).for_each(|_| node.ask(PeerRequest::default(), Audience::Everybody));
@@ -80,8 +96,7 @@ async fn dropped_calls_keep_nobody_from_its_group() {
         assert_eq!(node.counts().calls_dropped, 1);
     }
     until("they are connected", || first.peers().len() + second.peers().len() == 2).await;
-    // Subscriptions travel with gossip's heartbeat.
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    until_heard(&first, PROBES.., &mut second).await;
     first.publish(message(1, 1), GROUP);
     let (second, seen) = accept_all(second, 1).await;
     assert_eq!(seen, [message(1, 1)]);
@@ -118,7 +133,8 @@ async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settl
         group: 3,
         gather: 300,
         relief: 500,
-        appeal: 60_000,
+        // Longer than a slow machine takes: an attestation is for its group alone.
+        appeal: 3_600_000,
         add_up,
         ..NodeSettings::default()
     };

