@@ -571,6 +571,12 @@ impl RpcError {
         }
     }
 
+    /// Whether the contract reverted, or the EVM stopped it, as it does where the contract has no such function. The empty answer of a node
+    /// that does not have the contract yet is no such word of the contract.
+    pub fn is_revert(&self) -> bool {
+        self.is_of_contract() && !matches!(self, Self::Undecodable { .. })
+    }
+
     /// Whether the answer to a simulation is about the call: the contract does not take it, the EVM stops it, or it does not pass a check
     /// that nodes make of transactions. Any other answer, such as "header not found", is the node's own trouble: asked again, it may let
     /// the call pass.

@@ -250,15 +250,14 @@ pub(crate) fn refuse_elsewhere(terms: &ContractTerms, hint: &str) -> Result<()> 
     }
 }
 
-/// What a contract answers; `None` if it reverts. Neither an error of the node counts as the contract's word, nor the empty answer of a node
-/// that does not have the contract yet.
+/// What a contract answers; `None` if it [reverts](RpcError::is_revert).
 ///
 /// # Errors
 /// [`Exit::Io`](quorate_host::exit::Exit::Io): the node does not say what the contract answers.
 fn unless_it_reverts<T>(answer: std::result::Result<T, RpcError>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.is_of_contract() && !matches!(error, RpcError::Undecodable { .. }) => Ok(None),
+        Err(error) if error.is_revert() => Ok(None),
         Err(error) => Err(Failure::io(error)),
     }
 }

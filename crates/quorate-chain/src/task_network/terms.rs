@@ -95,8 +95,7 @@ impl Reader<'_> {
     async fn source(&self) -> Result<Option<Address>, NetworkFollowError> {
         match self.rpc.read(self.contract, &RestakedTaskNetwork::sourceCall {}, None).await {
             Ok(source) => Ok(Some(source)),
-            // An empty answer is that of a node which does not have the contract yet.
-            Err(error) if error.is_of_contract() && !matches!(error, RpcError::Undecodable { .. }) => Ok(None),
+            Err(error) if error.is_revert() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
