@@ -28,7 +28,8 @@ const SOON: Duration = Duration::from_secs(9);
 
 #[test]
 fn a_half_open_connection_is_closed() {
-    let rig = Rig::with(|config| config.limits.header_ms = 300);
+    // Until the first words of HTTP/2 are there or another head begins, a connection is silent.
+    let rig = Rig::with(|config| (config.limits.header_ms, config.limits.idle_ms) = (300, 800));
     assert!(closed_after(rig.tcp()) < SOON);
     assert!(closed_after(rig.socket("claims")) < SOON);
     // One byte of a request, or of the first words of HTTP/2, is not enough.
