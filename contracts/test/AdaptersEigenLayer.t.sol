@@ -156,17 +156,20 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
         }
     }
 
-    /// @notice EigenLayer still answers the slashable stake of a former member. It weighs nothing all the same.
-    function test_trap_aFormerMemberThatCanBeSlashed() public {
-        _enrollAll(2);
-        _manager.quit(_set(), _operator(0));
+    /// @dev The stake of operator 0 in the first strategy that EigenLayer answers, whether it can be slashed or not.
+    function _answeredStake() private returns (uint256) {
         address[] memory operators = new address[](1);
         operators[0] = _operator(0);
         address[] memory strategies = new address[](1);
         strategies[0] = address(0x51);
-        uint256[][] memory stakes =
-            _manager.getMinimumSlashableStake(_set(), operators, strategies, uint32(block.number) + 1);
-        assertTrue(stakes[0][0] != 0, "slashable");
+        return _manager.getMinimumSlashableStake(_set(), operators, strategies, uint32(block.number) + 1)[0][0];
+    }
+
+    /// @notice EigenLayer still answers the slashable stake of a former member. It weighs nothing all the same.
+    function test_trap_aFormerMemberThatCanBeSlashed() public {
+        _enrollAll(2);
+        _manager.quit(_set(), _operator(0));
+        assertTrue(_answeredStake() != 0, "slashable");
         _base.weigh(2);
         _expectWeights(2, 0, 0);
     }
@@ -175,13 +178,7 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
     function test_trap_aStrategyOutsideTheSet() public {
         _enrollAll(1);
         _manager.removeStrategy(address(0x51));
-        address[] memory operators = new address[](1);
-        operators[0] = _operator(0);
-        address[] memory strategies = new address[](1);
-        strategies[0] = address(0x51);
-        uint256[][] memory stakes =
-            _manager.getMinimumSlashableStake(_set(), operators, strategies, uint32(block.number) + 1);
-        assertEq(stakes[0][0], 67 * UNIT, "answered");
+        assertEq(_answeredStake(), 67 * UNIT, "answered");
         _base.weigh(1);
         assertEq(_weights()[0], 33, "the other strategy alone");
     }

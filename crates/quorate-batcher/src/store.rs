@@ -112,7 +112,7 @@ pub enum OpenedStore {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process has it open.
+    /// Another process has it open, and has not closed it within five seconds.
     #[error("{}: another process has this store open; give each process a folder of its own", .0.display())]
     InUse(PathBuf),
     /// A file or folder cannot be read or written.

@@ -180,7 +180,7 @@ async fn doubt_of_key(rpc: &Rpc, terms: &ContractTerms, operator: Address, key: 
     let is_registered = match is_registered.await {
         Ok(is_registered) => is_registered,
         // The contract does not know the key.
-        Err(error) if error.is_of_contract() => false,
+        Err(error) if error.is_revert() => false,
         Err(error) => return Some(format!("whether the signer's key is the registered one is not known: {error}")),
     };
     (!is_registered).then(|| {
